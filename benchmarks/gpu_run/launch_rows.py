@@ -306,7 +306,7 @@ class _Alone:
 
 def nccl_exchange(place: Place, note: Note) -> None:
     """Add up over the devices of all processes, which are one with one device: dist_device_sync."""
-    mx, ours = place.mx, importlib.import_module("gluonish.kvstore.nccl_reduce")
+    mx, ours = place.mx, importlib.import_module("gluonish.kvstore.nccl_exchange")
     exchange = ours.NCCLExchange(place.nccl, _Alone())
     size = place.pick(1 << 22, 1 << 6)
     for dtype in ("float32", "float16", "bfloat16", "float64"):

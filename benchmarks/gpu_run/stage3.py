@@ -6,7 +6,7 @@ without tensor cores leave compiling out.
 
 import functools
 
-from benchmarks.gpu_run import bert, lstm, networks
+from benchmarks.gpu_run import bert, host_copies, lstm, networks
 from benchmarks.gpu_run.operators import add_operators
 from benchmarks.gpu_run.rows import Body, Table
 
@@ -41,6 +41,8 @@ def _lstm(precision: str, *, graphs: bool = False) -> None:
     _add(f"LSTM 2 x 650 training, {precision}", body, graphs)
 
 
+TABLE.add("upload of 64 images, float32", 40, host_copies.upload, fresh=True)
+TABLE.add("download of 64 images, float32", 40, host_copies.download, fresh=True)
 _inference(1, "TF32", graphs=True)
 _training(64, "AMP", graphs=True)
 _bert("AMP", graphs=True)

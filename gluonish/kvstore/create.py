@@ -13,7 +13,9 @@ from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.distributed import channel
 from gluonish.kvstore.kvstore import KINDS, KVStore
-from gluonish.kvstore.nccl_reduce import NCCLExchange, NCCLReduction, find_nccl
+from gluonish.kvstore.nccl_exchange import NCCLExchange
+from gluonish.kvstore.nccl_reduce import NCCLReduction
+from gluonish.kvstore.nccl_team import find_nccl
 from gluonish.kvstore.sync_store import SyncStore
 
 # Names of synchronous distributed stores.

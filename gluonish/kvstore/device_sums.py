@@ -81,12 +81,28 @@ def private_memory(spec: Spec, device: Device) -> Any:
     return allocate(make, "kvstore", [spec], device.context)
 
 
-def keep_alive(array: NDArray) -> None:
-    """Keep a private array alive until all pushed operators that read it have run."""
-    device: Any = array._device
-    if device.streams:
-        keep = partial(device.compute.keep, array._data)
-        current_engine().push(keep, [array._var], [], device.lane, 0, "kvstore_lend")
+def keep_alive(arrays: Sequence[NDArray]) -> None:
+    """Keep private arrays alive until all pushed operators that read them have run."""
+    by_device: dict[Any, list[NDArray]] = {}
+    for array in arrays:
+        by_device.setdefault(array._device, []).append(array)
+    for device, members in by_device.items():
+        if device.streams:
+            keep = partial(device.compute.keep, *[x._data for x in members])
+            reads = [x._var for x in members]
+            current_engine().push(keep, reads, [], device.lane, 0, "kvstore_lend")
+
+
+def after_compute(arrays: Sequence[NDArray]) -> list[Var]:
+    """Return variables to read before a stream of stores writes arrays that no stream has used.
+
+    Their memory may still be in use by compute.
+    """
+    engine, found = current_engine(), []
+    for device in {x._device for x in arrays if x._device.streams and x._var.stream is None}:
+        found.append(Var())
+        engine.push(_no_op, [], found[-1:], device.lane, 0, "kvstore_new")
+    return found
 
 
 def push_async(

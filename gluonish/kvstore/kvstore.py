@@ -21,6 +21,7 @@ from gluonish.kvstore.device_sums import (
     small_exchange,
     sum_arrays,
 )
+from gluonish.kvstore.gpu_sums import GPUSums
 from gluonish.kvstore.nccl_reduce import NCCLReduction
 from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
 from gluonish.kvstore.tree_reduce import TreeReduction
@@ -63,7 +64,7 @@ class KVStore(KVStoreBase):
             raise ArgumentError(f"KVStore: expected one of {', '.join(KINDS)}, got {handle!r}")
         self._kind = handle
         self._on_device = KINDS.get(handle, True)
-        self._reduction = reduction
+        self._layers: dict[Key, int] = {}
         self._stored: dict[Key, NDArray] = {}
         self._updater: UpdateFunction | None = None
         self._compression: Compression | None = None
@@ -71,6 +72,8 @@ class KVStore(KVStoreBase):
         self._split = SumSplit.from_environment()
         trees = self._on_device and MXNET_KVSTORE_USETREE.value
         self._trees = TreeReduction() if trees else None
+        searches = handle in KINDS and self._trees is None
+        self._gpu_sums = GPUSums(reduction, searches=searches)
 
     def init(self, key: Any, value: Any) -> None:
         """Set the initial value of a key; once for every key, before `push` and `pull`.
@@ -107,22 +110,33 @@ class KVStore(KVStoreBase):
             ArgumentError: A key was not initialized by `init`, or shapes differ from the stored
                 value.
         """
-        sums: list[Sum] = []
-        for name, values in pairs_of("push", key, value):
+        pairs = pairs_of("push", key, value)
+        places: list[tuple[NDArray, Context]] = []
+        for name, values in pairs:
             stored = self._find("push", name)
             check_like("push", name, values, stored)
             context = values[0].context if self._on_device else cpu()
-            stored = self._move(name, stored, context)
-            sums.append((name, self._sum(name, values, context, priority), stored))
+            places.append((self._move(name, stored, context), context))
+        together = self._sum_on_devices(pairs, places, priority)
+        sums: list[Sum] = []
+        for (name, values), (stored, context) in zip(pairs, places, strict=True):
+            total = together.get(name)
+            if total is None:
+                total = self._sum(name, values, context, priority)
+            sums.append((name, total, stored))
         sums = self._combine(sums)
         if self._updater is None:
             for _, total, stored in sums:
                 copy_over(total, stored, priority, refreshes=True)
         else:
             self._update(self._updater, sums)
-        for _, total, stored in sums:
-            if total.stype == "default" and (self._updater or stored.stype != "default"):
-                keep_alive(total)
+        keep_alive(
+            [
+                total
+                for _, total, stored in sums
+                if total.stype == "default" and (self._updater or stored.stype != "default")
+            ]
+        )
 
     def pull(
         self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
@@ -141,9 +155,16 @@ class KVStore(KVStoreBase):
         """
         if out is None:
             raise ArgumentError("pull: expected arrays in out, got None")
-        for name, targets in pairs_of("pull", key, out):
-            stored = self._find("pull", name)
-            check_like("pull", name, targets, stored, dtype=False)
+        pairs = pairs_of("pull", key, out)
+        for name, targets in pairs:
+            check_like("pull", name, targets, self._find("pull", name), dtype=False)
+        order = self._by_layer([name for name, _ in pairs])
+        calls = [(pairs[i][0], self._stored[pairs[i][0]], pairs[i][1]) for i in order]
+        together = self._gpu_sums.spread(calls, priority)
+        for name, targets in pairs:
+            if name in together:
+                continue
+            stored = self._stored[name]
             if ignore_sparse:
                 targets = [target for target in targets if target.stype == "default"]
             if self._trees is not None and self._trees.supports([*targets, stored]):
@@ -192,7 +213,7 @@ class KVStore(KVStoreBase):
 
     def _small_exchange(self, keys: list[Key], values: Any, outs: Any) -> SmallExchange | None:
         """Return a function that repeats a `pushpull` of small arrays; None if unsupported."""
-        if self._compression is not None or self._trees is not None or self._reduction is not None:
+        if self._compression is not None or self._trees is not None:
             return None
         lists = [*values, *outs]
         if len(set(keys)) < len(keys) or not all(isinstance(arrays, list) for arrays in lists):
@@ -252,18 +273,69 @@ class KVStore(KVStoreBase):
     def _pull_rows(self, key: Key, stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
         pull_rows(stored, target, row_ids)
 
+    def allreduce(self, keys: Sequence[Key], values: Sequence[list[NDArray]]) -> None:
+        """Replace arrays by their sums over devices; stored values are unchanged.
+
+        Args:
+            keys: Keys of the arrays.
+            values: For each key a list with one array per device, which `sums_on_gpus` accepts.
+                Arrays of the last layers are summed first, because the backward pass computes
+                their gradients first.
+        """
+        self._gpu_sums.allreduce([values[i] for i in self._by_layer(keys)[::-1]])
+
+    def sums_on_gpus(self, arrays: Sequence[NDArray]) -> bool:
+        """Whether the arrays of a key are summed on GPUs in place."""
+        return self._compression is None and self._gpu_sums.supports(arrays, arrays[0].context)
+
+    def set_layers(self, keys: Sequence[Key]) -> None:
+        """Set the order of the network's layers, in which arrays are sent.
+
+        By default the order of the keys in each call is used.
+
+        Args:
+            keys: Keys of the arrays from the first layer on; the same in all processes.
+        """
+        self._layers.update({key: i for i, key in enumerate(keys)})
+
+    def _by_layer(self, keys: Sequence[Key]) -> list[int]:
+        """Return the positions of the keys, sorted by layer."""
+        layers = self._layers
+        return sorted(range(len(keys)), key=lambda i: layers.get(keys[i], i))
+
+    def _sum_on_devices(
+        self,
+        pairs: Sequence[tuple[Key, list[NDArray]]],
+        places: Sequence[tuple[NDArray, Context]],
+        priority: int,
+    ) -> dict[Key, NDArray]:
+        """Return the sums of the keys that NCCL adds up, in buckets from the last layer on."""
+        calls: list[tuple[Key, list[NDArray], Context]] = []
+        for i in self._by_layer([name for name, _ in pairs])[::-1]:
+            (name, values), context = pairs[i], places[i][1]
+            if self._gpu_sums.supports(values, context):
+                calls.append((name, self._compress(name, values, priority), context))
+        sums = self._gpu_sums.reduce(calls, priority)
+        if self._is_private:
+            return sums
+        return {name: copied(total, total.context) for name, total in sums.items()}
+
+    @property
+    def _is_private(self) -> bool:
+        """Whether only the store uses sums; a user's updater may retain them."""
+        return self._updater is None or isinstance(self._updater, Updater)
+
+    def _compress(self, key: Key, values: list[NDArray], priority: int) -> list[NDArray]:
+        if self._compression is None:
+            return values
+        return [
+            self._compression.compress(key, i, value, priority) for i, value in enumerate(values)
+        ]
+
     def _sum(self, key: Key, values: list[NDArray], context: Context, priority: int) -> NDArray:
         if any(value.stype != "default" for value in values):
             return sum_sparse(values, context)
-        if self._compression is not None:
-            values = [
-                self._compression.compress(key, i, value, priority)
-                for i, value in enumerate(values)
-            ]
-        # A user's updater may retain the sum.
-        private = self._updater is None or isinstance(self._updater, Updater)
-        if self._reduction is not None and self._reduction.supports(values, context):
-            return self._reduction.reduce(values, context, priority, private=private)
+        values, private = self._compress(key, values, priority), self._is_private
         if self._trees is not None and self._trees.supports(values):
             return self._trees.reduce(values, context, priority, private=private)
         return sum_arrays(values, context, priority, self._split, private=private)

@@ -1,178 +1,33 @@
-"""Sums over GPUs with NCCL.
+"""NCCLReduction: sums over the GPUs of this process with NCCL, in buckets.
 
-A process drives all its GPUs, each with a dedicated stream. The streams wait for the operations
-that the engine ordered before the sum, and later operations wait for all streams.
-
-One communicator spans all devices of all processes. MPI broadcasts its id, and ranks agree by MPI
-on each sum before they launch it, as NCCL hangs if a rank is missing. Data is not copied to host
-memory.
-
-The launch order is the same on all ranks: that of the exchanges of a `Channel`.
-
-A group of calls that fails may be launched in part: some devices then wait for others for ever. So
-a `Team` aborts its communicators when a call of a group raises, and rejects later sums.
+Arrays of a store are summed in groups of calls, which NCCL launches together: one for each bucket
+of about ``GLUONISH_KVSTORE_BUCKET_MB``. A bucket is one operation of the engine, which runs as soon
+as the gradients in it are written.
 """
 
-import contextlib
-import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from gluonish.core.context import Context
-from gluonish.core.device import gpu_count
 from gluonish.core.errors import DeviceError, OperatorError
-from gluonish.core.loading import IMPORT_FAILURES
-from gluonish.kernels.cupy import libraries
-from gluonish.kernels.cupy.device import health_of
-from gluonish.kernels.cupy.health import Mark
-from gluonish.kernels.cupy.stream import HIGH_PRIORITY, DeviceStream
-from gluonish.kvstore.device_sums import new_array, private_array, push_async
-from gluonish.kvstore.distributed.pieces import NamedArray, Purpose, buckets
+from gluonish.engine import current_engine
+from gluonish.kvstore.device_sums import after_compute, private_array
+from gluonish.kvstore.distributed.pieces import NamedArray, buckets
+from gluonish.kvstore.nccl_team import (
+    Team,
+    bucket_nbytes,
+    find_nccl,
+    fits,
+    nccl_dtype,
+    sum_in_place,
+)
 from gluonish.ndarray import NDArray
-
-# NumPy's dtype names, and NCCL's constants.
-_DTYPES = {
-    "int8": "NCCL_INT8",
-    "uint8": "NCCL_UINT8",
-    "int32": "NCCL_INT32",
-    "int64": "NCCL_INT64",
-    "float16": "NCCL_FLOAT16",
-    "bfloat16": "NCCL_BFLOAT16",
-    "float32": "NCCL_FLOAT32",
-    "float64": "NCCL_FLOAT64",
-}
+from gluonish_engine import Var
 
 _PATIENCE_S = 300.0  # for the launch of another thread; communicators of many GPUs take seconds
-
-
-def _import_nccl() -> ModuleType:
-    libraries.load("nccl")  # otherwise CuPy's module is empty, with a warning
-    from cupy.cuda import nccl
-
-    module: ModuleType = nccl
-    return module
-
-
-def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
-    """Return CuPy's NCCL module.
-
-    Args:
-        load: Function that imports the module.
-
-    Raises:
-        DeviceError: There is no CuPy, no GPU, or no NCCL library.
-    """
-    try:
-        module = load()
-    except IMPORT_FAILURES as error:
-        raise DeviceError(f"nccl: expected CuPy with NCCL, got {error}") from error
-    if not getattr(module, "available", True):
-        raise DeviceError(
-            "nccl: expected the NCCL library, got none that CuPy finds; see gluonish doctor"
-        )
-    if not gpu_count():
-        raise DeviceError("nccl: expected a GPU, got none")
-    return module
-
-
-@contextmanager
-def _group(nccl: Any) -> Iterator[None]:
-    """Launch the NCCL calls of a ``with`` block together; the group ends even if one raises."""
-    nccl.groupStart()
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(Exception):  # the error of the call comes first
-            nccl.groupEnd()
-        raise
-    nccl.groupEnd()
-
-
-class Team:
-    """NCCL communicators of GPUs of this process, with a stream for each.
-
-    Args:
-        nccl: CuPy's NCCL module, or a stand-in.
-        cupy: CuPy.
-        devices: Numbers of the GPUs.
-        communicators: A communicator for each GPU.
-    """
-
-    def __init__(
-        self, nccl: Any, cupy: Any, devices: tuple[int, ...], communicators: Sequence[Any]
-    ) -> None:
-        self._nccl, self._cupy = nccl, cupy
-        self.communicators = communicators
-        self.failed = False
-        self.streams = [
-            DeviceStream(cupy, cupy.cuda.Device(number), health_of(number), priority=HIGH_PRIORITY)
-            for number in devices
-        ]
-
-    def run(self, launch: Callable[[], None]) -> None:
-        """Launch collectives on the streams as one group, ordered with the current stream.
-
-        Raises:
-            OperatorError: An earlier sum failed, and the communicators were aborted.
-            Exception: The error of a call, or one that NCCL reported since the last sum. The
-                communicators are aborted.
-        """
-        if self.failed:
-            raise OperatorError(
-                "nccl: expected working communicators, got some that were aborted after an earlier "
-                "failure of a sum; see the first error, and start the training again"
-            )
-        try:
-            for communicator in self.communicators:
-                communicator.check_async_error()
-            self._run(launch)
-        except BaseException:
-            self._abort()
-            raise
-
-    def _run(self, launch: Callable[[], None]) -> None:
-        cupy = self._cupy
-        current = cupy.cuda.get_current_stream()
-        ready = cupy.cuda.Event(disable_timing=True)
-        ready.record(current)
-        for stream in self.streams:
-            stream.wait_event(Mark(ready, 0))
-        with _group(self._nccl):
-            launch()
-        for stream in self.streams:
-            current.wait_event(stream.record().event)
-
-    def _abort(self) -> None:
-        self.failed = True
-        _abort_all(self.communicators)
-
-
-def _abort_all(communicators: Sequence[Any]) -> None:
-    """Abort communicators, so that nothing waits for other devices forever."""
-    for communicator in communicators:
-        with contextlib.suppress(Exception):  # all are to be aborted
-            communicator.abort()
-
-
-def nccl_dtype(nccl: Any, x: NDArray) -> int:
-    """Return NCCL's constant for an array's dtype."""
-    number: int = getattr(nccl, _DTYPES[x.dtype.__name__])
-    return number
-
-
-def fits(values: Sequence[NDArray]) -> bool:
-    """Whether arrays are dense, contiguous, on different GPUs, and of dtypes that NCCL supports."""
-    return len({value.context for value in values}) == len(values) and all(
-        x.context.is_gpu
-        and x.stype == "default"
-        and x.dtype.__name__ in _DTYPES
-        and x._data.flags.c_contiguous
-        for x in values
-    )
 
 
 class NCCLReduction:
@@ -194,51 +49,116 @@ class NCCLReduction:
         return len(values) > 1 and context in [x.context for x in values] and fits(values)
 
     def reduce(
-        self, values: Sequence[NDArray], context: Context, priority: int, *, private: bool = False
-    ) -> NDArray:
-        """Return the sum as a new array on one of the GPUs.
+        self, lists: Sequence[Sequence[NDArray]], context: Context, priority: int
+    ) -> list[NDArray]:
+        """Return the sum of each list as a new array on one of the GPUs, for the store only.
 
         Args:
-            values: Supported arrays, see `supports`.
-            context: GPU of the sum.
+            lists: Supported arrays, see `supports`.
+            context: GPU of the sums.
             priority: Operations of higher priority run first.
-            private: As in `gluonish.kvstore.device_sums.sum_arrays`.
-        """
-        out = private_array(values[0], context) if private else new_array(values[0], context)
-        root = [value.context for value in values].index(context)
-        push_async(
-            partial(self._launch, values, out, root),
-            [value._var for value in values],
-            out._var,
-            out._device,
-            priority,
-            "kvstore_nccl",
-            private=private,
-        )
-        return out
 
-    def _launch(self, values: Sequence[NDArray], out: NDArray, root: int) -> None:
-        """Launch the sum after the current stream's work; later work there waits for the sum."""
-        cupy, nccl = out._device.xp, self._nccl
-        devices = tuple(value.context.device_id for value in values)
-        dtype = nccl_dtype(nccl, out)
+        Raises:
+            OutOfMemoryError: There is not enough memory.
+        """
+        outs = [private_array(values[0], context) for values in lists]
+        for bucket in _buckets(lists):
+            members = [(lists[i], outs[i]) for i in bucket]
+            root = [value.context for value in members[0][0]].index(context)
+            launch = partial(self._launch, members[0][0], partial(self._reduce, members, root))
+            reads = [value._var for values, _ in members for value in values]
+            writes = [out._var for _, out in members]
+            _push(launch, reads, writes, outs[0], priority)
+        return outs
+
+    def allreduce(self, lists: Sequence[Sequence[NDArray]], priority: int) -> None:
+        """Replace the arrays of each list by their sum.
+
+        Args:
+            lists: Arrays that `fits` accepts.
+            priority: Operations of higher priority run first.
+        """
+        for bucket in _buckets(lists):
+            members = [lists[i] for i in bucket]
+            launch = partial(
+                self._launch, members[0], partial(sum_in_place, self._nccl, lists=members)
+            )
+            arrays = [value for values in members for value in values]
+            _push(launch, after_compute(arrays), [x._var for x in arrays], members[0][0], priority)
+
+    def broadcast(
+        self, sources: Sequence[NDArray], lists: Sequence[Sequence[NDArray]], priority: int
+    ) -> None:
+        """Copy each source into the arrays of a list, which are unchanged if the source failed.
+
+        Args:
+            sources: Arrays on one of the GPUs.
+            lists: For each source arrays of its shape and dtype that `supports` accepts.
+            priority: Operations of higher priority run first.
+        """
+        for bucket in _buckets(lists):
+            members = [(sources[i], lists[i]) for i in bucket]
+            targets = [target for _, values in members for target in values]
+            context = members[0][0].context
+            root = [target.context for target in members[0][1]].index(context)
+            launch = partial(self._launch, members[0][1], partial(self._spread, members, root))
+            writes = [target._var for target in targets]
+            reads = [*(source._var for source, _ in members), *writes, *after_compute(targets)]
+            _push(launch, reads, writes, members[0][0], priority)
+
+    def _reduce(
+        self, members: Sequence[tuple[Sequence[NDArray], NDArray]], root: int, team: Team
+    ) -> None:
+        nccl = self._nccl
 
         def sums() -> None:
-            for value, comm, stream in zip(values, team.communicators, team.streams, strict=True):
-                target = out if value.context == out.context else value
-                comm.reduce(
-                    *(value._data.data.ptr, target._data.data.ptr, out.size, dtype),
-                    *(nccl.NCCL_SUM, root, stream.raw.ptr),
-                )
+            for values, out in members:
+                for value, comm, stream in zip(
+                    values, team.communicators, team.streams, strict=True
+                ):
+                    target = out if value.context == out.context else value
+                    comm.reduce(
+                        *(value._data.data.ptr, target._data.data.ptr, out.size),
+                        *(nccl_dtype(nccl, out), nccl.NCCL_SUM, root, stream.raw.ptr),
+                    )
 
+        team.run(sums)
+
+    def _spread(
+        self, members: Sequence[tuple[NDArray, Sequence[NDArray]]], root: int, team: Team
+    ) -> None:
+        nccl = self._nccl
+
+        def copies() -> None:
+            for source, targets in members:
+                for target, comm, stream in zip(
+                    targets, team.communicators, team.streams, strict=True
+                ):
+                    origin = source if target.context == source.context else target
+                    comm.broadcast(
+                        *(origin._data.data.ptr, target._data.data.ptr, target.size),
+                        *(nccl_dtype(nccl, target), root, stream.raw.ptr),
+                    )
+
+        team.run(copies)
+
+    def _launch(self, values: Sequence[NDArray], launch: Callable[[Team], None]) -> None:
+        """Launch a group after the current stream's work; later work there waits for the group.
+
+        The current stream keeps the arrays alive.
+
+        Args:
+            values: An array on each device.
+            launch: Launches the group on the communicators of the devices.
+        """
+        devices = tuple(value.context.device_id for value in values)
         with self._launching():
             found = self._teams.get(devices)
             if found is None:
-                communicators = nccl.NcclCommunicator.initAll(list(devices))
-                found = self._teams[devices] = Team(nccl, cupy, devices, communicators)
-            team = found
-            team.run(sums)
-        # The stream of ``out`` waits for the team's streams, and keeps the arrays alive.
+                communicators = self._nccl.NcclCommunicator.initAll(list(devices))
+                found = Team(self._nccl, values[0]._device.xp, devices, communicators)
+                self._teams[devices] = found
+            launch(found)
 
     @contextmanager
     def _launching(self) -> Iterator[None]:
@@ -269,115 +189,32 @@ class NCCLReduction:
             self._launch_lock.release()
 
 
-_BUCKET_NBYTES = 25 << 20  # of arrays that one group of calls sums
+def find_reduction() -> NCCLReduction | None:
+    """Return a reduction; None without NCCL, or if buckets are switched off."""
+    try:
+        return NCCLReduction(find_nccl()) if bucket_nbytes() else None
+    except DeviceError:
+        return None
 
 
-class Ranks(Protocol):
-    """The part of `gluonish.kvstore.distributed.channel.Channel` that `NCCLExchange` uses."""
-
-    def gather(self, value: Any, what: str) -> list[Any]:
-        """Return a list with the value that each rank passes, by rank."""
-        raise NotImplementedError
-
-    def exchange(
-        self,
-        what: str,
-        named: Sequence[NamedArray],
-        act: Callable[[], None],
-        arrays: Sequence[NDArray],
-        lane: Any,
-    ) -> None:
-        """Push an operation that all ranks run, after they have agreed on it."""
-        raise NotImplementedError
+def _push(
+    launch: Callable[[], None],
+    reads: Sequence[Var],
+    writes: Sequence[Var],
+    at: NDArray,
+    priority: int,
+) -> None:
+    """Push a bucket to the stream for stores of an array's device."""
+    lane = at._device.priority_lane
+    current_engine().push(launch, reads, writes, lane, priority, "kvstore_nccl")
 
 
-class NCCLExchange:
-    """Sums dense arrays over the GPUs of all ranks.
-
-    Args:
-        nccl: CuPy's NCCL module, or a stand-in; None if this rank lacks NCCL.
-        ranks: Connection of the ranks.
-    """
-
-    def __init__(self, nccl: Any, ranks: Ranks) -> None:
-        self._nccl = nccl
-        self._ranks = ranks
-        self.labels: Mapping[str, str] = {}  # names of arrays in messages
-        self._teams: dict[tuple[Context, ...], Team | None] = {}
-
-    def can_sum(self, values: Sequence[NDArray]) -> bool:
-        """Whether all ranks can sum arrays like these, one on each of this rank's devices.
-
-        The first call for a list of devices is collective.
-        """
-        contexts = tuple(value.context for value in values)
-        if contexts not in self._teams:
-            self._teams[contexts] = self._join(values)
-        return self._teams[contexts] is not None and fits(values)
-
-    def _join(self, values: Sequence[NDArray]) -> Team | None:
-        """Create communicators over all ranks' devices; None if unsupported on any rank."""
-        contexts = {x.context for x in values}
-        nccl = self._nccl
-        usable = nccl is not None and len(contexts) == len(values)
-        usable = usable and all(context.is_gpu for context in contexts)
-        local = [_identity(value) for value in values] if usable else None
-        found = self._ranks.gather(local, "the devices of all ranks")
-        devices = [device for rank in found for device in rank or ()]
-        if nccl is None or None in found or len(set(devices)) < len(devices):
-            return None
-        rank = next(i for i, ids in enumerate(found) if ids == local)
-        first = sum(map(len, found[:rank]))
-        unique_id = self._ranks.gather(nccl.get_unique_id() if rank == 0 else None, "NCCL's id")[0]
-        numbers = tuple(value.context.device_id for value in values)
-        cupy = values[0]._device.xp
-        communicators: list[Any] = []
-        try:
-            with _group(nccl):  # one thread joins several devices
-                for i, number in enumerate(numbers):
-                    with cupy.cuda.Device(number):
-                        made = nccl.NcclCommunicator(len(devices), unique_id, first + i)
-                        communicators.append(made)
-        except BaseException:
-            _abort_all(communicators)
-            raise
-        return Team(nccl, cupy, numbers, communicators)
-
-    def allreduce(
-        self, names: Sequence[str], values: Sequence[Sequence[NDArray]], what: str
-    ) -> None:
-        """Replace arrays by their sums over all devices of all ranks.
-
-        Args:
-            names: Names of the arrays, the same on all ranks, in the order of use.
-            values: For each name supported arrays, see `can_sum`.
-            what: The purpose, for messages, such as ``"push of"``.
-        """
-        arrays_of = dict(zip(names, values, strict=True))
-        named = [NamedArray(n, xs[0], self.labels.get(n, "")) for n, xs in arrays_of.items()]
-        purpose = Purpose.of(what, named[0])
-        for bucket in buckets(named, _BUCKET_NBYTES):
-            lists = [arrays_of[x.name] for x in bucket]
-            team = self._teams[tuple(x.context for x in lists[0])]
-            assert team is not None, "the arrays are supported"
-            act = partial(self._launch, team, lists)
-            lane = lists[0][0]._device.priority_lane
-            self._ranks.exchange(purpose, bucket, act, [x for xs in lists for x in xs], lane)
-
-    def _launch(self, team: Team, lists: Sequence[Sequence[NDArray]]) -> None:
-        """Launch the sums of a bucket as one group."""
-        nccl = self._nccl
-
-        def sums() -> None:
-            for arrays in lists:
-                for x, comm, stream in zip(arrays, team.communicators, team.streams, strict=True):
-                    pointer, dtype = x._data.data.ptr, nccl_dtype(nccl, x)
-                    comm.allReduce(pointer, pointer, x.size, dtype, nccl.NCCL_SUM, stream.raw.ptr)
-
-        team.run(sums)
-
-
-def _identity(value: NDArray) -> str:
-    """Return a globally unique id of a GPU, as two ranks cannot share one."""
-    runtime = value._device.xp.cuda.runtime
-    return f"{socket.gethostname()} {runtime.deviceGetPCIBusId(value.context.device_id)}"
+def _buckets(lists: Sequence[Sequence[NDArray]]) -> Iterator[list[int]]:
+    """Yield the positions of the lists of each bucket, all on the same devices, in order."""
+    by_devices: dict[tuple[Context, ...], list[NamedArray]] = {}
+    for i, values in enumerate(lists):
+        devices = tuple(value.context for value in values)
+        by_devices.setdefault(devices, []).append(NamedArray(str(i), values[0]))
+    for named in by_devices.values():
+        for bucket in buckets(named, bucket_nbytes()):
+            yield [int(x.name) for x in bucket]

@@ -15,8 +15,9 @@ from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.distributed.channel import Channel, NamedArray, share_statistics
 from gluonish.kvstore.distributed.pieces import Purpose
 from gluonish.kvstore.distributed.rendezvous import NewGradients
+from gluonish.kvstore.gpu_sums import GPUSums
 from gluonish.kvstore.kvstore import KVStore, Sum
-from gluonish.kvstore.nccl_reduce import NCCLExchange
+from gluonish.kvstore.nccl_exchange import NCCLExchange
 from gluonish.kvstore.sparse import rows_of, sum_of_rows
 from gluonish.ndarray import NDArray
 
@@ -37,23 +38,13 @@ class SyncStore(KVStore):
 
     def __init__(self, kind: str, channel: Channel, nccl: NCCLExchange | None = None) -> None:
         super().__init__("device" if "device" in kind else "local")
+        self._gpu_sums = GPUSums(None, searches=False)  # `nccl` sums over all ranks at once
         self._nccl = nccl
         self._kind = kind
         self._channel = channel
         self._codec: Compression | None = None
-        self._layers: dict[Key, int] = {}
         self._labels: dict[str, str] = {}
         share_statistics(channel)
-
-    def set_layers(self, keys: Sequence[Key]) -> None:
-        """Set the order of the network's layers, in which arrays are sent.
-
-        By default the order of the keys in each call is used.
-
-        Args:
-            keys: Keys of the arrays from the first layer on; the same in all processes.
-        """
-        self._layers.update({key: i for i, key in enumerate(keys)})
 
     def set_labels(self, labels: Mapping[Key, str]) -> None:
         """Set the names of arrays in messages, which may differ between processes."""
@@ -85,11 +76,6 @@ class SyncStore(KVStore):
             key: Key of a stale gradient.
         """
         self._channel.report_stale(self._labels.get(repr(key), repr(key)))
-
-    def _by_layer(self, keys: Sequence[Key]) -> list[int]:
-        """Return the positions of the keys, sorted by layer."""
-        layers = self._layers
-        return sorted(range(len(keys)), key=lambda i: layers.get(keys[i], i))
 
     def init(self, key: Any, value: Any) -> None:
         """Set the initial value of a key in every process to that of rank 0.

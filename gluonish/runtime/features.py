@@ -24,7 +24,7 @@ from gluonish.core.loading import IMPORT_FAILURES, load
 from gluonish.kernels import openmp
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.onednn.register import enabled as onednn_enabled
-from gluonish.kvstore.nccl_reduce import find_nccl
+from gluonish.kvstore.nccl_team import find_nccl
 
 _CPUINFO = Path("/proc/cpuinfo")
 # Without a limit, control groups of version 1 report the largest number of pages.

@@ -70,6 +70,13 @@ DMLC_ROLE = Flag(
     "worker",
     "Role in which a launcher started the process; distributed stores refuse all but worker.",
 )
+GLUONISH_KVSTORE_BUCKET_MB = Flag(
+    "GLUONISH_KVSTORE_BUCKET_MB",
+    integer(0),
+    25,
+    "MB of arrays that NCCL sums together; 0: one array each, and with NCCL only in stores that are"
+    " named after it.",
+)
 DMLC_NUM_WORKER = Flag(
     "DMLC_NUM_WORKER",
     integer(0),

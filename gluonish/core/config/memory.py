@@ -65,6 +65,13 @@ MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF = Flag(
     "Block sizes of a GPU's Round pool are powers of two up to 2 to this power, and multiples"
     " of that above.",
 )
+GLUONISH_STAGING_MB = Flag(
+    "GLUONISH_STAGING_MB",
+    integer(0),
+    32,
+    "Page-locked MB for each GPU, through which large arrays are copied from and to the host in"
+    " chunks; 0: copy whole.",
+)
 MXNET_BACKWARD_DO_MIRROR = Flag(
     "MXNET_BACKWARD_DO_MIRROR",
     boolean(),

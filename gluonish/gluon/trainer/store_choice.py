@@ -217,12 +217,30 @@ def allreduce_gradients(
         keys = [first_key + i for i in selection.indices]
         store.allreduce(keys, [param.list_grad() for _, param in selection.members])
         return
-    for i, param in selection.members:
+    alone = _allreduce_on_gpus(store, selection, first_key)
+    for i, param in alone:
         gradients, new = param.list_grad(), new_gradients(param)
         if new is None:
             store.pushpull(first_key + i, gradients, priority=-i)
         else:
             store.pushpull(first_key + i, new, out=gradients, priority=-i)
+
+
+def _allreduce_on_gpus(
+    store: KVStoreBase, selection: Selection, first_key: int
+) -> Sequence[tuple[int, Parameter]]:
+    """Sum gradients that a store sums on GPUs in place; return the other parameters."""
+    if not isinstance(store, KVStore):
+        return selection.members
+    together: list[tuple[int, Parameter]] = []
+    alone: list[tuple[int, Parameter]] = []
+    for member in selection.members:
+        (together if store.sums_on_gpus(member[1].list_grad()) else alone).append(member)
+    if together:
+        zero_all_stale(together, ())
+        keys = [first_key + i for i, _ in together]
+        store.allreduce(keys, [param.list_grad() for _, param in together])
+    return alone
 
 
 def update_in_store(

@@ -49,7 +49,6 @@ from gluonish.gluon.trainer.trainables import (
 )
 from gluonish.kvstore import KVStore, KVStoreBase
 from gluonish.kvstore.core_shares import share_cores
-from gluonish.kvstore.sync_store import SyncStore
 from gluonish.optimizer import Optimizer, Updater, get_updater
 
 
@@ -161,7 +160,7 @@ class Trainer:
         if store is not None:
             optimizer = self._optimizer if update else None
             self._first_key = set_up_store(store, optimizer, self._compression_params)
-        if isinstance(store, SyncStore):
+        if isinstance(store, KVStore):
             store.set_layers([self._first_key + i for i in self._layers])
         self._ranks = rank_agreement(store, self._first_key, self._params)
         if self._shards:

@@ -33,14 +33,11 @@ from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.graphs import Graphs
 from gluonish.kernels.cupy.health import Health
-from gluonish.kernels.cupy.pool import Recycler, is_pinned, make_pool, open_pool
+from gluonish.kernels.cupy.pool import Recycler, make_pool, open_pool
 from gluonish.kernels.cupy.scratch import Scratch
+from gluonish.kernels.cupy.staging import LARGE, Staging
 from gluonish.kernels.cupy.stream import HIGH_PRIORITY, DeviceStream
 from gluonish_engine import Stream
-
-# Bytes from which an upload uses a separate stream and checks for pinned memory. Below, the events
-# that order it with kernels cost more than the copy.
-_LARGE = 1 << 16
 
 
 class GPUDevice:
@@ -52,6 +49,7 @@ class GPUDevice:
     Attributes:
         graphs: The CUDA graphs captured from its launches.
         health: Whether the device still works.
+        staging: Copies between the host and the device.
         pool: The memory pool, of the kind that ``MXNET_GPU_MEM_POOL_TYPE`` had at creation.
     """
 
@@ -76,6 +74,7 @@ class GPUDevice:
         "pool",
         "prefetch_lane",
         "priority_lane",
+        "staging",
         "stream_count",
         "streams",
         "upload",
@@ -112,6 +111,7 @@ class GPUDevice:
         others = (self.ahead, self.upload, self.communication, *self.compute.siblings)
         self._by_pointer = {stream.raw.ptr: stream for stream in others}
         self._recycler = Recycler(self.compute, self.ahead)
+        self.staging = Staging(cupy, self._raw)
         scratch = Scratch(cupy, self._raw, self.pool, self.compute.raw.ptr)
         self.graphs = Graphs(cupy, self._raw, self.compute, scratch)
         self._allocator = open_pool(
@@ -152,7 +152,7 @@ class GPUDevice:
             MemoryError: There is not enough memory.
             DeviceError: The process was forked after the device was opened, or the device is lost.
         """
-        if math.prod(shape) * dtype.itemsize < _LARGE or os.getpid() != self._pid:
+        if math.prod(shape) * dtype.itemsize < LARGE or os.getpid() != self._pid:
             return None
         self._recycler.recycle()
         with self._raw, self.ahead.raw:
@@ -178,8 +178,8 @@ class GPUDevice:
     def from_host(self, source: np.ndarray[Any, Any], out: Any, *, constant: bool = False) -> None:
         """Copy ``source`` into ``out``, which must be contiguous, converting its dtype.
 
-        The copy runs on the current stream, from page-locked memory. Other sources are first copied
-        to page-locked memory, synchronously.
+        The copy runs on the current stream, from page-locked memory: that of the source if it is
+        constant, else memory to which the source is copied before this returns.
 
         Args:
             source: Values on the host.
@@ -187,26 +187,12 @@ class GPUDevice:
         """
         if not out.size:
             return
-        cuda = self.xp.cuda
-        direct = constant and out.nbytes >= _LARGE and source.dtype == out.dtype
-        if direct and source.flags.c_contiguous and is_pinned(self.xp, source):
-            pinned: Any = source
-            staged = source
-        else:
-            pinned = cuda.alloc_pinned_memory(out.nbytes)
-            flat = np.frombuffer(pinned, np.uint8, out.nbytes)
-            staged = flat.view(out.dtype).reshape(out.shape)
-            np.copyto(staged, source, casting="unsafe")
         stream = self.current_stream()
+        ahead = stream is self.ahead
         with self._raw:
-            cuda.runtime.memcpyAsync(
-                out.data.ptr,
-                staged.ctypes.data,
-                out.nbytes,
-                cuda.runtime.memcpyHostToDevice,
-                stream.raw.ptr,
-            )
-        stream.keep(pinned if stream is self.ahead else (pinned, out))
+            held = self.staging.upload(source, out, stream, constant=constant, ring=ahead)
+        if held or not ahead:
+            stream.keep(held if ahead else (held, out))
 
     def from_peer(self, source: Any, out: Any) -> None:
         """Copy an array of any GPU into ``out``; both must be contiguous if the devices differ."""
@@ -260,14 +246,7 @@ class GPUDevice:
         try:
             with self._raw, stream.raw:
                 contiguous = self.xp.ascontiguousarray(source)
-                cuda.runtime.memcpyAsync(
-                    result.ctypes.data,
-                    contiguous.data.ptr,
-                    result.nbytes,
-                    cuda.runtime.memcpyDeviceToHost,
-                    stream.raw.ptr,
-                )
-                stream.synchronize_event(stream.record())
+                self.staging.download(contiguous, result, stream)
         except cuda.runtime.CUDARuntimeError as error:
             explained = self.health.explained(error)
             if explained is not error:
@@ -306,6 +285,7 @@ class GPUDevice:
             stream.synchronize_event(stream.record())
             stream.release()
         self._recycler.clear()
+        self.staging.clear()
 
     def memory_info(self) -> MemoryInfo:
         """Return the device's memory, and how much of it the pool uses.

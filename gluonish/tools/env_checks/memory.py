@@ -9,6 +9,7 @@ import numpy as np
 from gluonish.autograd import record
 from gluonish.core.allocation_observers import AllocationTally
 from gluonish.core.config import (
+    GLUONISH_STAGING_MB,
     MXNET_BACKWARD_DO_MIRROR,
     MXNET_CPU_TEMP_COPY,
     MXNET_EXEC_ENABLE_INPLACE,
@@ -28,7 +29,7 @@ from gluonish.core.context import cpu, gpu
 from gluonish.core.device import device_of, gpu_count
 from gluonish.gluon.nn import Activation, BatchNorm, Conv2D, HybridLambda, HybridSequential
 from gluonish.graph.arenas import Arenas
-from gluonish.kernels.cupy.device import health_of
+from gluonish.kernels.cupy.device import GPUDevice, health_of
 from gluonish.kernels.cupy.pool import Pool, make_pool
 from gluonish.ndarray import NDArray, array
 from gluonish.tools.env_checks.process import NotHereError, expect, observes, run_program
@@ -299,3 +300,21 @@ def _reserve() -> str:
         pool.release()
     expect(flag, cached == [2, 0], "2 and 0 MiB cached beside a new block", cached)
     return "a new block leaves 2 MiB cached with 0 %, and none with 100 %"
+
+
+@observes(GLUONISH_STAGING_MB)
+def _staging() -> str:
+    """Upload with a ring of one chunk, and without a ring."""
+    flag = GLUONISH_STAGING_MB
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    device = device_of(gpu(0))
+    assert isinstance(device, GPUDevice)
+    values, found = np.zeros(1 << 20, np.float32), []
+    for megabytes in (0, 2):
+        device.empty_cache()
+        with flag.override(megabytes):
+            array(values, ctx=gpu(0)).wait_to_read()
+        found.append(device.staging.held >> 20)
+    expect(flag, found == [0, 2], "0 and 2 MB of page-locked memory held", found)
+    return "an upload of 4 MB left 2 MB page-locked for the next, and none without the ring"

@@ -93,6 +93,12 @@ class Memory:
             self.reads[actor] = (step, what)
 
 
+def _check_unchanged(address: int, data: bytes) -> None:
+    """Raise if page-locked memory changed before the host knew that an upload had read it."""
+    if ctypes.string_at(address, len(data)) != data:
+        raise Race("a write on the host is not ordered behind the upload of the same memory")
+
+
 class Block:
     """Memory that an array and its views own; goes back to its pool with the last of them.
 
@@ -157,6 +163,7 @@ class Machine:
         reserved: Bytes of each that the driver gave out.
         allocator: What CuPy was told to ask for memory; None for a pool of its own.
         counts: What was asked of the devices so far.
+        pins: Whether the driver has page-locked memory to give.
         freed: Devices whose blocks CuPy's own pool was told to free, and ``"pinned"``.
         relayouts: Kernels that read arrays in one order of channels in memory and write them in
             another, each with the shape.
@@ -176,6 +183,7 @@ class Machine:
         self.log: list[tuple[Any, ...]] = []
         self.streams: list[Stream] = []
         self.broken: Exception | None = None
+        self.pins = True
         self.transfers = 0
         self.counts = Counts()
         self.freed: list[Any] = []
@@ -342,6 +350,8 @@ class Machine:
 
     def allocate_pinned(self, nbytes: int) -> Memory:
         """Return page-locked memory; its new owner writes it, so earlier reads must be over."""
+        if not self.pins:
+            raise CUDARuntimeError(2)
         memory = self._take(self._pinned, nbytes)
         memory.page_locked = True
         memory.check(self.host, True, "staging on the host")
@@ -381,7 +391,8 @@ class Machine:
         self.log.append((kind, stream._name))
         into, out_of = self._behind(target), self._behind(source)
         if kind == "h2d":
-            assert out_of is not None, "an upload from memory that is not page-locked blocks"
+            pinned = out_of is not None
+            assert pinned or not self.pins, "an upload from memory that is not page-locked blocks"
         if kind in _COPIES:
             name = _COPIES[kind]
             setattr(self.counts, name, getattr(self.counts, name) + 1)
@@ -390,7 +401,11 @@ class Machine:
         cost = Cost("copy", nbytes, nbytes)
         if kind != "d2h":
             work = partial(ctypes.memmove, target, source, nbytes)
-            self.use(stream, used, kind, work, counted=kind not in _COPIES, cost=cost)
+            step = self.use(stream, used, kind, work, counted=kind not in _COPIES, cost=cost)
+            if kind == "h2d" and out_of is not None and stream._capture is None and self.executes:
+                read = partial(_check_unchanged, source, ctypes.string_at(source, nbytes))
+                with self.lock:
+                    stream._deferred.append((step, read))
             return
         assert stream._capture is None, "a copy to the host in a graph: not known to this double"
         step = self.use(stream, used, kind, counted=False, cost=cost)
@@ -398,6 +413,7 @@ class Machine:
             ctypes.memset(target, 0, nbytes)
             return
         data = ctypes.string_at(source, nbytes)
+        ctypes.memset(target, 0xFF, nbytes)
         with self.lock:  # the values come when the host has waited, not before
             stream._deferred.append((step, partial(ctypes.memmove, target, data, nbytes)))
 

@@ -5,14 +5,17 @@ name, all processes make the same calls in the same order, and each call has a s
 """
 
 import ctypes
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gluonish.core.dtype import BFLOAT16
+from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.streams import merge
 from tests.kernels.cupy.surface import ListedModule
 
-_DTYPES = {7: np.float32, 6: np.float16, 8: np.float64, 2: np.int32, 9: BFLOAT16}
+_DTYPES = {0: np.int8, 7: np.float32, 6: np.float16, 8: np.float64, 2: np.int32, 9: BFLOAT16}
 
 
 def make_nccl(comm: Any) -> Any:
@@ -98,3 +101,128 @@ def _add_up(comm: Any, own: list[tuple[Any, ...]]) -> None:
     result = np.asarray(everything).astype(dtype).tobytes()
     for _, place, *_ in own:
         ctypes.memmove(place, result, nbytes)
+
+
+class LocalNCCL:
+    """A double of NCCL for the GPUs of one machine, in one process; each group is one launch.
+
+    A collective reads and writes on the streams that it is given, and each of them is ordered
+    behind all others, so that the race detector sees it.
+
+    Attributes:
+        calls: The calls of each group: name, device, size and dtype.
+        aborted: Devices whose communicators were aborted.
+    """
+
+    NCCL_SUM = 0
+
+    def __init__(self, machine: Machine) -> None:
+        self.calls: list[list[tuple[str, int, int, int]]] = []
+        self.aborted: list[int] = []
+        self.open = False
+        self.NcclCommunicator = SimpleNamespace(initAll=self.initAll)
+        self._machine = machine
+        self._pending: list[_Call] = []
+        for name, number in _NUMBERS.items():
+            setattr(self, name, number)
+
+    @property
+    def groups(self) -> int:
+        """How many groups ended."""
+        return len(self.calls)
+
+    def initAll(self, devices: list[int]) -> list[Any]:  # the library's names from here on
+        return [self._communicator(number) for number in devices]
+
+    def _communicator(self, number: int) -> Any:
+        return SimpleNamespace(
+            allReduce=lambda send, recv, count, dtype, op, stream: self.add(
+                _Call("allReduce", number, send, recv, count, dtype, None, stream)
+            ),
+            reduce=lambda send, recv, count, dtype, op, root, stream: self.add(
+                _Call("reduce", number, send, recv, count, dtype, root, stream)
+            ),
+            broadcast=lambda send, recv, count, dtype, root, stream: self.add(
+                _Call("broadcast", number, send, recv, count, dtype, root, stream)
+            ),
+            check_async_error=self.check_async_error,
+            abort=lambda: self.aborted.append(number),
+        )
+
+    def add(self, call: "_Call") -> None:
+        assert self.open, "one call for each device needs a group"
+        self._pending.append(call)
+
+    def check_async_error(self) -> None:
+        """Report nothing."""
+
+    def groupStart(self) -> None:
+        assert not self.open, "one thread at a time"
+        self.open, self._pending = True, []
+
+    def groupEnd(self) -> None:
+        self.open = False
+        self.calls.append([(c.name, c.device, c.numbers, c.dtype) for c in self._pending])
+        devices = list(dict.fromkeys(call.device for call in self._pending))
+        if len(self._pending) % max(2, len(devices)):
+            return  # a group that failed
+        streams = {c.stream: self._stream(c) for c in self._pending}
+        together: dict[str, int] = {}
+        for stream in streams.values():
+            merge(together, stream._clock)
+        for stream in streams.values():
+            merge(stream._clock, together)
+        for i in range(0, len(self._pending), len(devices)):
+            own = self._pending[i : i + len(devices)]
+            assert [call.device for call in own] == devices, "one array a device"
+            self._collective(own, [streams[call.stream] for call in own])
+
+    def _stream(self, call: "_Call") -> Any:
+        stream = next(s for s in self._machine.streams if s.ptr == call.stream)
+        assert stream.device_id == call.device, "a stream of the communicator's device"
+        return stream
+
+    def _collective(self, own: list["_Call"], streams: list[Any]) -> None:
+        """Note what each device touches, and compute the result."""
+        machine = self._machine
+        (facts,) = {(c.name, c.numbers, c.dtype, c.root) for c in own}
+        name, count, dtype, root = facts
+        for call, stream in zip(own, streams, strict=True):
+            writes = name != "reduce" or call is own[root or 0]
+            used = [(machine._behind(call.send), False)]
+            used += [(machine._behind(call.recv), True)] if writes else []
+            machine.use(stream, used, f"nccl.{name}", counted=False)
+        if not machine.executes:
+            return
+        kind = np.dtype(_DTYPES[dtype])
+        nbytes = count * kind.itemsize
+        values = [np.frombuffer(ctypes.string_at(c.send, nbytes), kind) for c in own]
+        if name == "broadcast":
+            total = values[root or 0]
+        else:
+            total = sum(x.astype(np.float64) for x in values).astype(kind)
+        for call in own if name != "reduce" else own[root or 0 : (root or 0) + 1]:
+            ctypes.memmove(call.recv, total.tobytes(), nbytes)
+
+
+class _Call(NamedTuple):
+    """A call of a communicator."""
+
+    name: str
+    device: int
+    send: int
+    recv: int
+    numbers: int
+    dtype: int
+    root: int | None
+    stream: int
+
+
+_NUMBERS = {
+    "NCCL_FLOAT16": 6,
+    "NCCL_FLOAT32": 7,
+    "NCCL_FLOAT64": 8,
+    "NCCL_BFLOAT16": 9,
+    "NCCL_INT32": 2,
+    "NCCL_INT8": 0,
+}

@@ -13,7 +13,7 @@ from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.libraries import BrokenLibraryError
 from gluonish.kernels.cupy.support import CuPySupport
 from gluonish.kvstore import create
-from gluonish.kvstore.nccl_reduce import find_nccl
+from gluonish.kvstore.nccl_team import find_nccl
 from gluonish.runtime.features import feature_list
 from gluonish.tools.doctor.machine import BROKEN, FOUND
 from gluonish.tools.doctor.nvidia import gpu_findings

@@ -114,10 +114,11 @@ def test_upload_from_pinned_memory_needs_no_staging(
     values = np.arange(LARGE, dtype=np.float32)
     pinned = nd.array(values, ctx=mx.cpu_pinned())
     nd.waitall()
-    monkeypatch.setattr(gpus.cuda, "alloc_pinned_memory", None)
-    near = pinned.as_in_context(mx.gpu(0))
-    pinned += 1  # waits for the copy, which reads the memory itself
-    del pinned
+    with monkeypatch.context() as patch:
+        patch.setattr(gpus.cuda, "alloc_pinned_memory", None)
+        near = pinned.as_in_context(mx.gpu(0))
+        pinned += 1  # waits for the copy, which reads the memory itself
+        del pinned
     np.testing.assert_array_equal(near.asnumpy(), values)
 
 

@@ -14,7 +14,7 @@ from mpi4py import MPI
 import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.kvstore.distributed import channel, observers
-from gluonish.kvstore.nccl_reduce import NCCLExchange
+from gluonish.kvstore.nccl_exchange import NCCLExchange
 from gluonish.kvstore.sync_store import SyncStore
 from tests.kernels.cupy.install import gpu_contexts, importable_cupyx
 from tests.kernels.cupy.machine import Machine
