@@ -30,6 +30,7 @@ import numpy as np
 import pytest
 
 from tests.gluon_repository import repository, zip_of_fixture  # noqa: F401  # fixtures
+from tests.kernel_home import kernel_home
 from tests.left_files import (  # noqa: F401  # hooks
     pytest_sessionfinish,
     pytest_sessionstart,
@@ -78,22 +79,9 @@ def _no_gpu_reason() -> str | None:
     return None if count else "no CUDA device"
 
 
-def _kernel_home() -> str:
-    """Return a folder of this user's for compiled kernels, which all runs of the tests share.
-
-    A kernel is kept under a digest of what it was made from and by, so that none is ever stale.
-    """
-    if not hasattr(os, "geteuid"):  # on Windows, where everybody has a temporary folder
-        return str(Path(tempfile.gettempdir()) / "gluonish-tests")
-    home = Path(tempfile.gettempdir()) / f"gluonish-tests-{os.geteuid()}"
-    home.mkdir(mode=0o700, exist_ok=True)
-    ours = not home.is_symlink() and home.stat().st_uid == os.geteuid()
-    return str(home) if ours else tempfile.mkdtemp(prefix="gluonish-tests-")
-
-
 def pytest_configure() -> None:
     """Leave the user's own folder alone; child processes inherit the one that is used instead."""
-    os.environ["MXNET_HOME"] = os.environ.get("MXNET_HOME") or _kernel_home()
+    os.environ["MXNET_HOME"] = os.environ.get("MXNET_HOME") or str(kernel_home())
 
 
 def _mark_fast(items: list[pytest.Item]) -> None:

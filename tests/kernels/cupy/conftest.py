@@ -8,7 +8,7 @@ import pytest
 from gluonish.kernels.cupy import optimizer
 from gluonish.ops.registry import all_operators
 from gluonish.ops.support import philox
-from tests.kernels.cupy import host_kernels
+from tests.kernels.cupy import host_compiler
 from tests.kernels.cupy.install import gpu_contexts, importable_cupyx
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.one_device import OneDevice, needs_compiler
@@ -24,7 +24,7 @@ def machine() -> Iterator[Machine]:
 @pytest.fixture(autouse=True)
 def kernels_that_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave operators to others where a kernel's source cannot be compiled."""
-    if host_kernels.COMPILER is None:
+    if host_compiler.COMPILER is None:
         for op in all_operators():
             for fast in filter(needs_compiler, op.fast_kernels):
                 monkeypatch.setattr(fast, "enabled", lambda: False)

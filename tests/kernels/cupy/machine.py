@@ -284,7 +284,7 @@ class Machine:
                 noted = None if capture is None else capture.launches
                 self.recorder.note(stream._name, step, what, cost, noted)
             if capture is not None:
-                capture.note(memories, what, work, kept=kept if self.executes else None)
+                capture.note(memories, what, work, save=self.executes, kept=kept)
             else:
                 for memory, write in memories:
                     memory.check(stream._clock, write, what)

@@ -12,7 +12,7 @@ from gluonish.kernels.cupy.register import serve_reference_kernels
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
 from tests.checking.values import run_kernel, runtime_attrs, spec_of
-from tests.kernels.cupy import host_kernels
+from tests.kernels.cupy import host_compiler
 from tests.kernels.cupy.arrays import Array, allocate
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine
@@ -21,7 +21,7 @@ serve_reference_kernels()  # as the first real device does
 
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 COMPILED = pytest.mark.skipif(
-    host_kernels.COMPILER is None, reason="no C++ compiler to run CUDA sources on the host"
+    host_compiler.COMPILER is None, reason="no C++ compiler to run CUDA sources on the host"
 )
 
 

@@ -62,11 +62,12 @@ class Capture:
         what: str,
         work: Callable[[], object] | None,
         *,
-        kept: "Collection[Memory] | None" = (),
+        save: bool = True,
+        kept: "Collection[Memory]" = (),
     ) -> None:
-        """Add a step; save what it will overwrite, which ``kept`` is not, unless that is None."""
-        for memory, write in memories if kept is not None else ():
-            if write and memory not in kept and id(memory) not in self.before:
+        """Add a step; if asked to, save what it will overwrite, which ``kept`` is not."""
+        for memory, write in memories:
+            if save and write and memory not in kept and id(memory) not in self.before:
                 self.before[id(memory)] = memory, memory.raw.copy()
         self.steps.append((memories, what, work))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.dtype import is_floating
-from tests.kernels.cupy import host_kernels
+from tests.kernels.cupy import host_compiler
 from tests.kernels.cupy.ceilings import CEILINGS, measured, replayed
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.operator_names import NAMES
@@ -15,7 +15,7 @@ from tests.ops.operator_runs import calls_of
 
 # The table counts kernels of CUDA C++, which the double runs where it can compile them.
 pytestmark = pytest.mark.skipif(
-    host_kernels.COMPILER is None, reason="no C++ compiler to run CUDA sources on the host"
+    host_compiler.COMPILER is None, reason="no C++ compiler to run CUDA sources on the host"
 )
 
 
