@@ -62,7 +62,7 @@ class NCCLReduction:
             OutOfMemoryError: There is not enough memory.
         """
         outs = [private_array(values[0], context) for values in lists]
-        for bucket in _buckets(lists):
+        for bucket in buckets_of(lists):
             members = [(lists[i], outs[i]) for i in bucket]
             root = [value.context for value in members[0][0]].index(context)
             launch = partial(self._launch, members[0][0], partial(self._reduce, members, root))
@@ -78,7 +78,7 @@ class NCCLReduction:
             lists: Arrays that `fits` accepts.
             priority: Operations of higher priority run first.
         """
-        for bucket in _buckets(lists):
+        for bucket in buckets_of(lists):
             members = [lists[i] for i in bucket]
             launch = partial(
                 self._launch, members[0], partial(sum_in_place, self._nccl, lists=members)
@@ -96,7 +96,7 @@ class NCCLReduction:
             lists: For each source arrays of its shape and dtype that `supports` accepts.
             priority: Operations of higher priority run first.
         """
-        for bucket in _buckets(lists):
+        for bucket in buckets_of(lists):
             members = [(sources[i], lists[i]) for i in bucket]
             targets = [target for _, values in members for target in values]
             context = members[0][0].context
@@ -209,7 +209,7 @@ def _push(
     current_engine().push(launch, reads, writes, lane, priority, "kvstore_nccl")
 
 
-def _buckets(lists: Sequence[Sequence[NDArray]]) -> Iterator[list[int]]:
+def buckets_of(lists: Sequence[Sequence[NDArray]]) -> Iterator[list[int]]:
     """Yield the positions of the lists of each bucket, all on the same devices, in order."""
     by_devices: dict[tuple[Context, ...], list[NamedArray]] = {}
     for i, values in enumerate(lists):

@@ -113,6 +113,24 @@ def test_a_step_has_a_group_of_calls_for_each_bucket(nccl: LocalNCCL, update: bo
 
 
 @pytest.mark.parametrize("update", [True, False])
+def test_a_bucket_waits_for_its_gradients_and_for_no_others(nccl: LocalNCCL, update: bool) -> None:
+    net = network(two())
+    net.hybridize(backward_bulk_size=2)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", update_on_kvstore=update)
+    for _ in range(2):
+        nccl.clocks.clear()
+        with autograd.record():
+            losses = [net(nd.ones((4, 5), ctx=c)).sum() for c in two()]
+        autograd.backward(losses)
+        trainer.step(4)
+    for context in two():
+        compute: Any = net[0].weight.data(context)._device
+        known = [clock[compute.compute.raw._name] for clock in nccl.clocks[:3]]
+        assert known == sorted(known)
+        assert known[0] < known[-1], "the first bucket does not wait for the end of the pass"
+
+
+@pytest.mark.parametrize("update", [True, False])
 def test_gradients_of_16_bits(nccl: LocalNCCL, update: bool) -> None:
     settings = ("nag", {"learning_rate": 0.01, "multi_precision": True})
     options: Any = {"optimizer": settings, "update_on_kvstore": update, "dtype": "float16"}
