@@ -151,14 +151,26 @@ class NCCLReduction:
             values: An array on each device.
             launch: Launches the group on the communicators of the devices.
         """
-        devices = tuple(value.context.device_id for value in values)
         with self._launching():
-            found = self._teams.get(devices)
-            if found is None:
-                communicators = self._nccl.NcclCommunicator.initAll(list(devices))
-                found = Team(self._nccl, values[0]._device.xp, devices, communicators)
-                self._teams[devices] = found
-            launch(found)
+            launch(self._team_of(values))
+
+    def join(self, values: Sequence[NDArray]) -> None:
+        """Make the communicators of the arrays' devices, unless they are made.
+
+        Raises:
+            Exception: NCCL cannot make them.
+        """
+        with self._launching():
+            self._team_of(values)
+
+    def _team_of(self, values: Sequence[NDArray]) -> Team:
+        devices = tuple(value.context.device_id for value in values)
+        found = self._teams.get(devices)
+        if found is None:
+            communicators = self._nccl.NcclCommunicator.initAll(list(devices))
+            found = Team(self._nccl, values[0]._device.xp, devices, communicators)
+            self._teams[devices] = found
+        return found
 
     @contextmanager
     def _launching(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.core.config import GLUONISH_KVSTORE_BUCKET_MB
+from gluonish.core.errors import OperatorError
 from gluonish.kvstore import nccl_reduce, nccl_team
 from tests.kernels.cupy.install import gpu_contexts
 from tests.kernels.cupy.machine import Machine
@@ -218,6 +219,26 @@ def test_failed_weight_leaves_its_copies_unchanged(nccl: LocalNCCL) -> None:
     with pytest.raises(Exception, match="no weight"):
         out[0][1].asnumpy()
     store.init("x", nd.ones((3,), ctx=mx.gpu(0)))
+
+
+@pytest.mark.parametrize("store", ["device", "nccl"])
+def test_nccl_that_cannot_connect_the_devices_is_left_out_unless_asked_for(
+    nccl: LocalNCCL, caplog: pytest.LogCaptureFixture, store: str
+) -> None:
+    def refuse(devices: list[int]) -> Any:
+        raise RuntimeError("NCCL_ERROR_SYSTEM_ERROR")
+
+    nccl.NcclCommunicator.initAll = refuse
+    if store == "nccl":
+        with pytest.raises(OperatorError, match="NCCL_ERROR_SYSTEM_ERROR"):
+            train(two(), store)
+        return
+    first, second = train(two(), store)
+    np.testing.assert_array_equal(first, second)
+    assert [record.getMessage() for record in caplog.records] == [
+        "kvstore: expected NCCL to connect gpu(0), gpu(1), got NCCL_ERROR_SYSTEM_ERROR; "
+        "summing with copies"
+    ]
 
 
 def test_without_nccl_stores_copy_between_devices(gpus: Any, machine: Machine) -> None:
