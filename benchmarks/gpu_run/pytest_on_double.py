@@ -5,4 +5,6 @@ tests/conftest.py asks ``import cupy`` whether there is a device, and gets the d
 
 from benchmarks.gpu_run.rehearsal import Rehearsal
 
-Rehearsal().install()
+pytest_plugins = ("tests.kernels.cupy.sample",)
+
+Rehearsal(capacity=8 << 30).install()

@@ -5,20 +5,23 @@ import sys
 from types import ModuleType
 from typing import Any
 
-_CAPACITY = 256 << 20  # bytes of the double's memory, which is the host's
+_CAPACITY = 256 << 20  # few, as rows fill it
 
 
 class Rehearsal:
     """A machine, and the double of CuPy on it.
+
+    Args:
+        capacity: Bytes of the device's memory, which is the host's.
 
     Attributes:
         machine: What stands for the device.
         cupy: The double.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, capacity: int = _CAPACITY) -> None:
         self.machine = importlib.import_module("tests.kernels.cupy.machine").Machine(devices=1)
-        self.machine.capacity = _CAPACITY
+        self.machine.capacity = capacity
         self.cupy = importlib.import_module("tests.kernels.cupy.double").make_cupy(self.machine)
         self._installed = False
 

