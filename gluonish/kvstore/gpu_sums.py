@@ -1,15 +1,19 @@
 """GPUSums: sums and copies between the GPUs of one process for a store, in buckets, by NCCL.
 
 Arrays that it does not support are summed and copied one by one (`device_sums`). NCCL is looked for
-when a store first sums arrays of several GPUs, as loading it takes time.
+when a store first sums arrays of several GPUs, as loading it takes time. If a store that is not
+named after NCCL cannot make communicators, it logs a warning and does without.
 """
 
+import logging
 from collections.abc import Sequence
 
 from gluonish.core.context import Context
 from gluonish.kvstore.arguments import Key
 from gluonish.kvstore.nccl_reduce import NCCLReduction, find_reduction
 from gluonish.ndarray import NDArray
+
+_LOG = logging.getLogger("gluonish.kvstore")
 
 
 class GPUSums:
@@ -23,12 +27,35 @@ class GPUSums:
     def __init__(self, reduction: NCCLReduction | None, *, searches: bool) -> None:
         self._reduction = reduction
         self._searches = searches and reduction is None
+        # For each list of devices, whether there are communicators; None if they must be.
+        self._joined: dict[tuple[Context, ...], bool] | None = {} if self._searches else None
 
     def supports(self, values: Sequence[NDArray], context: Context) -> bool:
         """Whether arrays are summed on, or copied from, a device by NCCL."""
         if self._searches and len(values) > 1 and all(x.context.is_gpu for x in values):
             self._searches, self._reduction = False, find_reduction()
-        return self._reduction is not None and self._reduction.supports(values, context)
+        found = self._reduction
+        return found is not None and found.supports(values, context) and self._joins(found, values)
+
+    def _joins(self, reduction: NCCLReduction, values: Sequence[NDArray]) -> bool:
+        """Whether NCCL connects the arrays' devices."""
+        if self._joined is None:
+            return True
+        devices = tuple(value.context for value in values)
+        joined = self._joined.get(devices)
+        if joined is None:
+            joined = True
+            try:
+                reduction.join(values)
+            except Exception as error:
+                joined = False
+                _LOG.warning(
+                    "kvstore: expected NCCL to connect %s, got %s; summing with copies",
+                    ", ".join(map(str, devices)),
+                    error,
+                )
+            self._joined[devices] = joined
+        return joined
 
     def allreduce(self, lists: Sequence[Sequence[NDArray]]) -> None:
         """Replace the arrays of each list, which are supported, by their sum."""

@@ -49,11 +49,12 @@ class KVStore(KVStoreBase):
     ``local`` sums gradients on the CPU, ``device`` on the first device of each list. Arrays are
     summed in the order of the list, so that results are reproducible; with
     ``MXNET_KVSTORE_USETREE`` a device store sums along a tree of devices, which is reproducible,
-    too. A failed push leaves the stored value unchanged, and the store usable.
+    too. Between several GPUs NCCL makes the sums, if it is installed, in an order of its own that
+    is the same in each run. A failed push leaves the stored value unchanged, and the store usable.
 
     Args:
         handle: Name of the store: ``"local"``, ``"device"``, or one of their other names in MXNet.
-        reduction: Reduction over several GPUs, such as NCCL; None for ordinary copies and sums.
+        reduction: Reduction over several GPUs by NCCL; None to look for NCCL when it is needed.
 
     Raises:
         ArgumentError: There is no such store.

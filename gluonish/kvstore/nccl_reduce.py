@@ -62,7 +62,7 @@ class NCCLReduction:
             OutOfMemoryError: There is not enough memory.
         """
         outs = [private_array(values[0], context) for values in lists]
-        for bucket in _buckets(lists):
+        for bucket in buckets_of(lists):
             members = [(lists[i], outs[i]) for i in bucket]
             root = [value.context for value in members[0][0]].index(context)
             launch = partial(self._launch, members[0][0], partial(self._reduce, members, root))
@@ -78,7 +78,7 @@ class NCCLReduction:
             lists: Arrays that `fits` accepts.
             priority: Operations of higher priority run first.
         """
-        for bucket in _buckets(lists):
+        for bucket in buckets_of(lists):
             members = [lists[i] for i in bucket]
             launch = partial(
                 self._launch, members[0], partial(sum_in_place, self._nccl, lists=members)
@@ -96,7 +96,7 @@ class NCCLReduction:
             lists: For each source arrays of its shape and dtype that `supports` accepts.
             priority: Operations of higher priority run first.
         """
-        for bucket in _buckets(lists):
+        for bucket in buckets_of(lists):
             members = [(sources[i], lists[i]) for i in bucket]
             targets = [target for _, values in members for target in values]
             context = members[0][0].context
@@ -151,14 +151,26 @@ class NCCLReduction:
             values: An array on each device.
             launch: Launches the group on the communicators of the devices.
         """
-        devices = tuple(value.context.device_id for value in values)
         with self._launching():
-            found = self._teams.get(devices)
-            if found is None:
-                communicators = self._nccl.NcclCommunicator.initAll(list(devices))
-                found = Team(self._nccl, values[0]._device.xp, devices, communicators)
-                self._teams[devices] = found
-            launch(found)
+            launch(self._team_of(values))
+
+    def join(self, values: Sequence[NDArray]) -> None:
+        """Make the communicators of the arrays' devices, unless they are made.
+
+        Raises:
+            Exception: NCCL cannot make them.
+        """
+        with self._launching():
+            self._team_of(values)
+
+    def _team_of(self, values: Sequence[NDArray]) -> Team:
+        devices = tuple(value.context.device_id for value in values)
+        found = self._teams.get(devices)
+        if found is None:
+            communicators = self._nccl.NcclCommunicator.initAll(list(devices))
+            found = Team(self._nccl, values[0]._device.xp, devices, communicators)
+            self._teams[devices] = found
+        return found
 
     @contextmanager
     def _launching(self) -> Iterator[None]:
@@ -209,7 +221,7 @@ def _push(
     current_engine().push(launch, reads, writes, lane, priority, "kvstore_nccl")
 
 
-def _buckets(lists: Sequence[Sequence[NDArray]]) -> Iterator[list[int]]:
+def buckets_of(lists: Sequence[Sequence[NDArray]]) -> Iterator[list[int]]:
     """Yield the positions of the lists of each bucket, all on the same devices, in order."""
     by_devices: dict[tuple[Context, ...], list[NamedArray]] = {}
     for i, values in enumerate(lists):

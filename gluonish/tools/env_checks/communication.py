@@ -12,6 +12,7 @@ from gluonish.core.config import (
     DMLC_NUM_WORKER,
     DMLC_ROLE,
     GLUONISH_DISTRIBUTED_TIMEOUT,
+    GLUONISH_KVSTORE_BUCKET_MB,
     GLUONISH_LAUNCH_FOLDER,
     MXNET_ENABLE_GPU_P2P,
     MXNET_KVSTORE_BIGARRAY_BOUND,
@@ -35,6 +36,7 @@ from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.trainer import Trainer
 from gluonish.kvstore import KVStore
 from gluonish.kvstore.distributed.rendezvous import wait_for_ranks
+from gluonish.kvstore.nccl_reduce import buckets_of
 from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import ones
 from gluonish.optimizer import SGD, get_updater
@@ -333,3 +335,15 @@ def _pmi_size() -> str:
 @observes(OMPI_COMM_WORLD_SIZE)
 def _openmpi_size() -> str:
     return _alone(OMPI_COMM_WORLD_SIZE)
+
+
+@observes(GLUONISH_KVSTORE_BUCKET_MB)
+def _buckets() -> str:
+    """Count the buckets of four arrays of 1 MB."""
+    flag, found = GLUONISH_KVSTORE_BUCKET_MB, []
+    lists = [[ones((1 << 18,))] for _ in range(4)]
+    for megabytes in (0, 2, 25):
+        with flag.override(megabytes):
+            found.append(len(list(buckets_of(lists))))
+    expect(flag, found == [4, 2, 1], "4, 2 and 1 buckets", found)
+    return "four arrays of 1 MB made 4 buckets with 0, 2 with 2, and 1 with 25"

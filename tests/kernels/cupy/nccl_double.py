@@ -12,7 +12,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16
 from tests.kernels.cupy.machine import Machine
-from tests.kernels.cupy.streams import merge
+from tests.kernels.cupy.streams import Clock, merge
 from tests.kernels.cupy.surface import ListedModule
 
 _DTYPES = {0: np.int8, 7: np.float32, 6: np.float16, 8: np.float64, 2: np.int32, 9: BFLOAT16}
@@ -111,6 +111,7 @@ class LocalNCCL:
 
     Attributes:
         calls: The calls of each group: name, device, size and dtype.
+        clocks: What the streams of each group knew when it began.
         aborted: Devices whose communicators were aborted.
     """
 
@@ -118,6 +119,7 @@ class LocalNCCL:
 
     def __init__(self, machine: Machine) -> None:
         self.calls: list[list[tuple[str, int, int, int]]] = []
+        self.clocks: list[Clock] = []
         self.aborted: list[int] = []
         self.open = False
         self.NcclCommunicator = SimpleNamespace(initAll=self.initAll)
@@ -170,6 +172,7 @@ class LocalNCCL:
         together: dict[str, int] = {}
         for stream in streams.values():
             merge(together, stream._clock)
+        self.clocks.append(dict(together))
         for stream in streams.values():
             merge(stream._clock, together)
         for i in range(0, len(self._pending), len(devices)):

@@ -10,6 +10,7 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.core.config import GLUONISH_KVSTORE_BUCKET_MB
+from gluonish.core.errors import OperatorError
 from gluonish.kvstore import nccl_reduce, nccl_team
 from tests.kernels.cupy.install import gpu_contexts
 from tests.kernels.cupy.machine import Machine
@@ -113,6 +114,24 @@ def test_a_step_has_a_group_of_calls_for_each_bucket(nccl: LocalNCCL, update: bo
 
 
 @pytest.mark.parametrize("update", [True, False])
+def test_a_bucket_waits_for_its_gradients_and_for_no_others(nccl: LocalNCCL, update: bool) -> None:
+    net = network(two())
+    net.hybridize(backward_bulk_size=2)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", update_on_kvstore=update)
+    for _ in range(2):
+        nccl.clocks.clear()
+        with autograd.record():
+            losses = [net(nd.ones((4, 5), ctx=c)).sum() for c in two()]
+        autograd.backward(losses)
+        trainer.step(4)
+    for context in two():
+        compute: Any = net[0].weight.data(context)._device
+        known = [clock[compute.compute.raw._name] for clock in nccl.clocks[:3]]
+        assert known == sorted(known)
+        assert known[0] < known[-1], "the first bucket does not wait for the end of the pass"
+
+
+@pytest.mark.parametrize("update", [True, False])
 def test_gradients_of_16_bits(nccl: LocalNCCL, update: bool) -> None:
     settings = ("nag", {"learning_rate": 0.01, "multi_precision": True})
     options: Any = {"optimizer": settings, "update_on_kvstore": update, "dtype": "float16"}
@@ -200,6 +219,26 @@ def test_failed_weight_leaves_its_copies_unchanged(nccl: LocalNCCL) -> None:
     with pytest.raises(Exception, match="no weight"):
         out[0][1].asnumpy()
     store.init("x", nd.ones((3,), ctx=mx.gpu(0)))
+
+
+@pytest.mark.parametrize("store", ["device", "nccl"])
+def test_nccl_that_cannot_connect_the_devices_is_left_out_unless_asked_for(
+    nccl: LocalNCCL, caplog: pytest.LogCaptureFixture, store: str
+) -> None:
+    def refuse(devices: list[int]) -> Any:
+        raise RuntimeError("NCCL_ERROR_SYSTEM_ERROR")
+
+    nccl.NcclCommunicator.initAll = refuse
+    if store == "nccl":
+        with pytest.raises(OperatorError, match="NCCL_ERROR_SYSTEM_ERROR"):
+            train(two(), store)
+        return
+    first, second = train(two(), store)
+    np.testing.assert_array_equal(first, second)
+    assert [record.getMessage() for record in caplog.records] == [
+        "kvstore: expected NCCL to connect gpu(0), gpu(1), got NCCL_ERROR_SYSTEM_ERROR; "
+        "summing with copies"
+    ]
 
 
 def test_without_nccl_stores_copy_between_devices(gpus: Any, machine: Machine) -> None:
