@@ -32,7 +32,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from gluonish_engine.bulks import Bulk
 from gluonish_engine.errors import Failure, Output, pushed_at
@@ -90,12 +90,15 @@ class Engine(ABC):
     so does `shutdown`.
 
     Attributes:
+        launches_at_once: Whether `launch` may do so.
         on_push: None, or a hook that the pushing thread calls at the beginning of each push. The
             function that it returns runs in place of the operator. The hook must not raise, push or
             wait, and must return its own wrapper unchanged.
         error_types: Pairs of the class that an operator raised and the class that waits raise for
             it; the first match counts. The default is the engine's error type.
     """
+
+    launches_at_once: ClassVar[bool] = False
 
     def __init__(self, stack_trace_depth: int, error_type: type[Exception]) -> None:
         self.on_push: PushHook | None = None
@@ -143,6 +146,24 @@ class Engine(ABC):
                 the push would wait for the operator that pushes. An instance of the engine's error
                 type.
         """
+
+    def launch(
+        self,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        writes: Sequence[Var],
+        lane: Hashable,
+        name: str,
+    ) -> bool:
+        """Run ``fn``, as `push` does, if it can be launched on its stream at once.
+
+        That is so if its variables are free, or in use by launches that its stream comes behind
+        anyway, and if nothing observes pushes.
+
+        Returns:
+            Whether it ran (or failed). If not, nothing has happened, and the caller pushes it.
+        """
+        return False
 
     def uses_workers(self) -> bool:
         """Whether pushes of the calling thread run in workers, unless they are inline."""

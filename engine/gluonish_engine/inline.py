@@ -39,6 +39,7 @@ class InlineOperators:
         writes: Sequence[Var],
         name: str,
         lane: StreamLane | None = None,
+        found_free: int = -1,
     ) -> bool:
         """Run an operator in this thread if its variables are free, and return whether it ran.
 
@@ -49,6 +50,8 @@ class InlineOperators:
             name: Its name, for errors.
             lane: The stream that ``fn`` launches on; launches that precede its next one anyway may
                 still use the variables. None for an operator on the host.
+            found_free: Number of pushes before the caller found the variables free, with nothing
+                pending; -1 if it has not looked.
         """
         core, engine = self._core, self._engine
         local = engine._thread.state
@@ -59,8 +62,8 @@ class InlineOperators:
         try:
             # While nothing is pending no variable is held or queued for, and before the first
             # failure none carries an error, so there is no need to check each variable.
-            pushes = core.pushes
-            may_differ = Failure.happened or engine._stream_lanes
+            pushes = core.pushes if found_free < 0 else found_free
+            may_differ = found_free < 0 and (Failure.happened or engine._stream_lanes)
             if may_differ and not core.pending and not self._is_free(reads, writes, local, lane):
                 return False
             if core.pending or core.untracked is not None or core.pushes != pushes:

@@ -114,12 +114,14 @@ class MemoryPool(Generic[Raw]):
             free, the cached blocks are released first.
 
     Attributes:
+        caches: Whether freed blocks are cached.
         free: Function that frees a block; work on it may be pending in its queue.
     """
 
     def __init__(self, source: Source[Raw], sizes: Sizes | None, reserve: float = 0.0) -> None:
         self._source = source
         self._sizes = None if sizes is None else lru_cache(_MAX_SIZES)(sizes)
+        self.caches = sizes is not None
         self._reserve = reserve
         self._returned: deque[Block[Raw]] = deque()
         # Frees a block; work on it may be pending in its queue. One append where blocks are cached.
@@ -138,7 +140,8 @@ class MemoryPool(Generic[Raw]):
             MemoryError: The source has no memory, even after the cached blocks were released.
         """
         size = nbytes if self._sizes is None else self._sizes(nbytes)
-        self._sort_in()
+        if self._returned:
+            self._sort_in()
         blocks = self._free.get((queue, size))
         if blocks:  # a step, up to the call
             self._held -= size

@@ -58,6 +58,8 @@ class ThreadedEngine(Engine):
         most_pending: Number of unfinished calls of a lane beyond which pushes block.
     """
 
+    launches_at_once = True
+
     def __init__(
         self,
         workers: dict[str, int],
@@ -99,7 +101,8 @@ class ThreadedEngine(Engine):
             if self._stream_lanes and self._order.done(reads, writes):
                 self.push(fn, reads, writes, lane, priority, name, inline, flush)
                 return
-        if target.is_stream and not target.siblings and not self._core.pending:
+        at_once = target.is_stream and not target.siblings and not self._core.pending
+        if at_once:
             launch = partial(self._order.launch_inline, fn, reads, writes, target, name)
             if self._run_inline(launch, reads, writes, name, target):
                 return
@@ -123,6 +126,35 @@ class ThreadedEngine(Engine):
             self._core.submit(call)
         except EngineError as error:
             self._refuse(str(error))
+
+    def launch(
+        self,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        writes: Sequence[Var],
+        lane: Hashable,
+        name: str,
+    ) -> bool:
+        """Run a launch at once if its stream orders it; see `Engine.launch`."""
+        core, target = self._core, self._lanes.get(lane)
+        pushes = core.pushes
+        if self.on_push is not None or target is None or not target.is_stream:
+            return False
+        if core.pending or target.siblings:
+            return False
+        # As `InlineOperators._is_free`, but for errors and variables that other streams read.
+        for var in reads:
+            use = var.stream
+            last = None if use is None else use.write
+            if use and last and last[0] is not target and not use.precedes(target, False):
+                return False
+            if var.active or var.queue or var.error:
+                return False
+        for var in writes:
+            if var.stream or var.active or var.queue or var.error:
+                return False
+        launch = partial(self._order.launch_inline, fn, reads, writes, target, name)
+        return self._run_inline(launch, reads, writes, name, target, pushes)
 
     def uses_workers(self) -> bool:
         """Whether pushes of the calling thread run in workers; see `Engine.uses_workers`."""

@@ -18,7 +18,7 @@ from gluonish.core.cpu_memory import (
     release_freed_memory,
 )
 from gluonish.core.hooks import make_gpu_support
-from gluonish.core.spec import Shape
+from gluonish.core.spec import Shape, Spec
 from gluonish_engine import Stream
 
 Lane = tuple[str, int, str]
@@ -81,6 +81,31 @@ class Graphs(Protocol):
         raise NotImplementedError
 
 
+class PreparedLaunch(Protocol):
+    """The launch of a repeated call of an operator."""
+
+    @property
+    def spec(self) -> Spec:
+        """Shape and dtype of the output."""
+        raise NotImplementedError
+
+    @property
+    def restore(self) -> Callable[[Any], object]:
+        """Function that takes the arguments of a launch back, behind the launch."""
+        raise NotImplementedError
+
+    def bind(self, *inputs: Any) -> tuple[Any, Any] | None:
+        """Return a new output, and a tuple of its launch and the launch's arguments.
+
+        None if the operator is to be run in the usual way.
+        """
+        raise NotImplementedError
+
+
+# By the specs of the inputs and the attributes; a look-up counts a call.
+PreparedLaunches = Mapping[tuple[Hashable, ...], PreparedLaunch | None]
+
+
 class Device(Protocol):
     """Memory and array library of one context.
 
@@ -108,6 +133,11 @@ class Device(Protocol):
     priority_lane: Lane
     streams: Mapping[Lane, Stream]
     stream_count: int
+
+    @property
+    def launches(self) -> Mapping[Any, PreparedLaunches | None] | None:
+        """Prepared launches of repeated calls, by operator; None for a CPU."""
+        raise NotImplementedError
 
     def current_stream(self) -> Hashable:
         """Identity of the stream that launches of this thread go to; None for a CPU."""
@@ -187,6 +217,7 @@ class CPUDevice:
         "graphs",
         "is_host",
         "lane",
+        "launches",
         "platform",
         "prefetch_lane",
         "priority_lane",
@@ -210,6 +241,7 @@ class CPUDevice:
         self.prefetch_lane: Lane = self.copy_lane
         self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
+        self.launches: Mapping[Any, PreparedLaunches | None] | None = None
         self.stream_count = 0
         self.graphs: Graphs | None = None
 

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from gluonish.core.context import Context, current_context
-from gluonish.core.device import Device, Lane, device_of
+from gluonish.core.device import Device, Lane, PreparedLaunches, device_of
 from gluonish.core.dtype import UINT8
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
 from gluonish.core.out_of_memory import allocate
@@ -82,6 +82,11 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     except AttributeError:
         return _delegate(op, inputs, attrs, out)
     flags = recording.mode.get()
+    launches = device.launches
+    ready = None if launches is None or out is not None or not op.stateless else launches[op]
+    result = None if ready is None else _launched(ready, op, specs, inputs, attrs, device, flags)
+    if result is not None:
+        return result
     out_specs = op.infer(*specs, **attrs)
     if not op.stateless:
         divert = op.overridden
@@ -105,13 +110,42 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
             make = partial(_new_outputs, op, inputs, attrs, out_specs, device)
             results = allocate(make, op.name, out_specs, device.context)
     run(op, inputs, attrs, results, device, into_out=out is not None)
-    if flags & RECORDING and op.gradient is not None:
+    if flags & RECORDING and op.gradient is not None and any(map(_link_of, inputs)):
         record_call(op, inputs, attrs, results)
     if flags & OBSERVED:
         recording.observer.get()(op, attrs, inputs, results)
-    if op.single and out is None:
-        return results[0]
-    return _visible(op, attrs, results, out)
+    return results[0] if op.single and out is None else _visible(op, attrs, results, out)
+
+
+def _launched(
+    launches: PreparedLaunches,
+    op: Operator,
+    specs: Sequence[Spec],
+    inputs: Sequence[NDArray],
+    attrs: Attrs,
+    device: Device,
+    flags: int,
+) -> NDArray | None:
+    """Return the result of a prepared launch of an operator; None if there is none."""
+    engine = current_engine()
+    if not engine.launches_at_once or engine.on_push is not None:
+        return None
+    launch = launches[(*specs, *attrs.items())]
+    bound = None if launch is None else launch.bind(*map(_data_of, inputs))
+    if launch is None or bound is None:
+        return None
+    raw, arguments = bound
+    result = type(inputs[0])(raw, launch.spec, device, Var())
+    reads, writes = list(map(_var_of, inputs)), [result._var]
+    started = engine.launch(arguments[0], reads, writes, device.lane, op.name)
+    launch.restore(arguments)
+    if not started:
+        return None
+    if flags & RECORDING and op.gradient is not None and any(map(_link_of, inputs)):
+        record_call(op, inputs, attrs, [result])
+    if flags & OBSERVED:
+        recording.observer.get()(op, attrs, inputs, [result])
+    return result
 
 
 def _visible(op: Operator, attrs: Attrs, results: Sequence[NDArray], out: Any) -> Any:

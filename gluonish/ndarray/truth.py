@@ -174,7 +174,10 @@ def _joined(row: Row, mark: int = True) -> Callable[[NDArray, Any], Any]:
     """
 
     def join(self: NDArray, other: Any) -> Any:
-        result = apply_row(row, self, other)
+        if isinstance(other, NDArray):  # inlined `apply_row`
+            result = self.__apply__(row.broadcast, (self, other), {})
+        else:
+            result = apply_row(row, self, other)
         if type(self) is NDArray and self._truth and type(other) is NDArray and other._truth:
             result._truth = max(mark, self._truth, other._truth)
         return result

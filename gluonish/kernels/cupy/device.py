@@ -33,6 +33,7 @@ from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.graphs import Graphs
 from gluonish.kernels.cupy.health import Health
+from gluonish.kernels.cupy.launch_records import LaunchTable
 from gluonish.kernels.cupy.pool import Recycler, make_pool, open_pool
 from gluonish.kernels.cupy.scratch import Scratch
 from gluonish.kernels.cupy.staging import LARGE, Staging
@@ -50,6 +51,8 @@ class GPUDevice:
         graphs: The CUDA graphs captured from its launches.
         health: Whether the device still works.
         staging: Copies between the host and the device.
+        launches: The launch records; None if its work has several streams, or the program an
+            allocator.
         pool: The memory pool, of the kind that ``MXNET_GPU_MEM_POOL_TYPE`` had at creation.
     """
 
@@ -70,6 +73,7 @@ class GPUDevice:
         "health",
         "is_host",
         "lane",
+        "launches",
         "platform",
         "pool",
         "prefetch_lane",
@@ -117,6 +121,11 @@ class GPUDevice:
         self._allocator = open_pool(
             cupy, self._raw, self.pool, self._free_memory, self.ahead.raw.ptr, self._recycler
         )
+        self.launches: LaunchTable | None = None
+        if self.stream_count == 1 and self._allocator is not None:
+            self.launches = LaunchTable(
+                *(cupy, self._raw, self.compute, self._allocator), pooled=self.pool.caches
+            )
         self.streams: Mapping[Lane, Stream] = {
             self.lane: self.compute,
             self.prefetch_lane: self.ahead,
@@ -273,12 +282,14 @@ class GPUDevice:
         self.xp.get_default_pinned_memory_pool().free_all_blocks()
 
     def _free_memory(self) -> None:
-        """Drop CUDA graphs, which can be captured again, and memory held for pending work."""
+        """Drop what can be made again, and memory held for pending work."""
         self.graphs.drop()
         self._release_held()
 
     def _release_held(self) -> None:
         """Wait for pending work, and release the memory held for it."""
+        if self.launches is not None:
+            self.launches.drop()
         self.graphs.release_retired()
         streams = (self.compute, self.ahead, self.upload, self.communication)
         for stream in (*streams, *self.compute.siblings):

@@ -21,7 +21,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.cupy.cublas import MAX_EXTENT, Matrix, current_handle
+from gluonish.kernels.cupy.cublas import MAX_EXTENT, Handle, Matrix, Product, current_handle
 from gluonish.kernels.cupy.source import KINDS
 
 # Constants of cublas_api.h.
@@ -134,22 +134,35 @@ def multiply(
         if not accumulate:
             out[...] = 0
         return
-    handle = current_handle(xp)
+    product = bound_product(current_handle(xp), out, a, b, alpha, accumulate=accumulate)
+    if product is None:
+        _multiply_copies(xp, out, a, b, alpha, accumulate=accumulate)
+    else:
+        product.run(b.data.ptr, a.data.ptr, out.data.ptr)
+
+
+def bound_product(
+    handle: Handle, out: Any, a: Any, b: Any, alpha: float = 1.0, *, accumulate: bool = False
+) -> Product | None:
+    """Return the product for arrays of these layouts; None if one must be copied.
+
+    Args:
+        handle: The handle of the stream to multiply on; for the other arguments see `multiply`.
+    """
     dtype = a.dtype
     compute = compute_type(dtype)
     key = (
         *(out.shape, out.strides, out.dtype, a.shape, a.strides, dtype),
         *(b.shape, b.strides, b.dtype, compute, alpha, accumulate),
     )
-    product = handle.products.get(key)
+    product: Product | None = handle.products.get(key)
     if product is None:
         found = layouts(out, a, b)
         if found is None:
-            _multiply_copies(xp, out, a, b, alpha, accumulate=accumulate)
-            return
+            return None
         target, left, right = found
         product = handle.bind(
-            (out.shape[-1], out.shape[-2], inner),
+            (out.shape[-1], out.shape[-2], a.shape[-1]),
             (alpha, 1.0 if accumulate else 0.0),
             Matrix(KINDS[b.dtype], *right),
             Matrix(KINDS[dtype], *left),
@@ -159,7 +172,7 @@ def multiply(
             dtype == FLOAT64,
         )
         handle.products.add(key, product)
-    product.run(b.data.ptr, a.data.ptr, out.data.ptr)
+    return product
 
 
 def layouts(out: Any, a: Any, b: Any) -> tuple[Layout, Layout, Layout] | None:
@@ -190,24 +203,34 @@ def _swapped(array: Any, transpose: bool) -> Any:
     return array.swapaxes(-1, -2) if transpose else array
 
 
-def dot(
-    xp: ModuleType, out: Any, lhs: Any, rhs: Any, *, transpose_a: bool, transpose_b: bool, **_: Any
-) -> None:
+def dot(xp: ModuleType, out: Any, lhs: Any, rhs: Any, **attrs: Any) -> None:
     """Compute the operator ``dot``: the product over lhs's last axis and rhs's first."""
+    multiply(xp, *dot_operands(out, lhs, rhs, **attrs))
+
+
+def dot_operands(
+    out: Any, lhs: Any, rhs: Any, *, transpose_a: bool, transpose_b: bool, **_: Any
+) -> tuple[Any, Any, Any]:
+    """Return the matrices of ``dot``: the product and its factors."""
     inner = lhs.shape[0 if transpose_a else -1]
     rows = math.prod(lhs.shape[1:] if transpose_a else lhs.shape[:-1])
     columns = math.prod(rhs.shape[:-1] if transpose_b else rhs.shape[1:])
     a = lhs.reshape((inner, rows) if transpose_a else (rows, inner))
     b = rhs.reshape((columns, inner) if transpose_b else (inner, columns))
     product = out.reshape(rows, columns)
-    multiply(xp, product, _swapped(a, transpose_a), _swapped(b, transpose_b))
+    return product, _swapped(a, transpose_a), _swapped(b, transpose_b)
 
 
-def batch_dot(
-    xp: ModuleType, out: Any, lhs: Any, rhs: Any, *, transpose_a: bool, transpose_b: bool, **_: Any
-) -> None:
+def batch_dot(xp: ModuleType, out: Any, lhs: Any, rhs: Any, **attrs: Any) -> None:
     """Compute the products of stacked matrices."""
-    multiply(xp, out, _swapped(lhs, transpose_a), _swapped(rhs, transpose_b))
+    multiply(xp, *batch_dot_operands(out, lhs, rhs, **attrs))
+
+
+def batch_dot_operands(
+    out: Any, lhs: Any, rhs: Any, *, transpose_a: bool, transpose_b: bool, **_: Any
+) -> tuple[Any, Any, Any]:
+    """Return the stacked matrices of ``batch_dot``: the products and their factors."""
+    return out, _swapped(lhs, transpose_a), _swapped(rhs, transpose_b)
 
 
 def matmul(xp: ModuleType, out: Any, a: Any, b: Any, alpha: float = 1.0) -> None:

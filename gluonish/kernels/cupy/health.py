@@ -37,19 +37,23 @@ class Trail:
 
     Two threads may launch on a stream at a time. A count lost in such a race only makes the list of
     suspects longer or shorter by one.
+
+    Attributes:
+        launched: Number of launches.
+        names: Number and operator of the most recent ones.
     """
 
-    __slots__ = ("_ended", "_names", "launched")
+    __slots__ = ("_ended", "launched", "names")
 
     def __init__(self) -> None:
         self.launched = 0
         self._ended = 0
-        self._names: deque[tuple[int, str]] = deque(maxlen=_MAX_NAMES)
+        self.names: deque[tuple[int, str]] = deque(maxlen=_MAX_NAMES)
 
     def add(self, name: str) -> None:
         """Record a launch of the operator ``name``."""
         self.launched = number = self.launched + 1
-        self._names.append((number, name))
+        self.names.append((number, name))
 
     def end(self, launched: int) -> None:
         """Record that ``launched`` launches have finished."""
@@ -58,7 +62,7 @@ class Trail:
 
     def suspects(self) -> Iterator[str]:
         """Yield the operators that are not known to have finished, the oldest first."""
-        for number, name in tuple(self._names):
+        for number, name in tuple(self.names):
             if number > self._ended:
                 yield name or "an operator without a name"
 

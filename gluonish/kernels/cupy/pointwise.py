@@ -137,12 +137,28 @@ def _run(
     args += kernel.numbers
     if kernel.draws:
         args += key_arguments(key)
-    source_key = ("pointwise", kernel.text)
-    function = compiled(xp, source_key, "fused", lambda: kernel.text, _OPTIONS)
+    function = _compiled(xp, kernel)
     function((kernel.blocks,), (THREADS,), tuple(args))
     for output, target in zip(outputs, targets, strict=True):
         if output is not target:
             output[...] = target
+
+
+def _compiled(xp: Any, kernel: PointwiseKernel) -> Any:
+    source_key = ("pointwise", kernel.text)
+    return compiled(xp, source_key, "fused", lambda: kernel.text, _OPTIONS)
+
+
+def contiguous_kernel(
+    xp: Any, out: Any, inputs: Sequence[Any], program: Program
+) -> tuple[PointwiseKernel, Any]:
+    """Return the kernel of a program of one output, and its compiled function.
+
+    Its arguments are the addresses of the arrays in ``used``, and its ``numbers``. It serves all
+    arrays of these shapes and dtypes that are contiguous, and aligned to VECTOR_NBYTES.
+    """
+    kernel = _new_plan([out], inputs, program, VECTOR_NBYTES).kernel
+    return kernel, _compiled(xp, kernel)
 
 
 def _supports(*inputs: Spec, program: Program, **_: Any) -> bool:

@@ -11,8 +11,10 @@ The engine's events are `Mark` objects. On a lost device every method raises at 
 references are dropped.
 """
 
+import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -21,6 +23,23 @@ from gluonish.kernels.cupy.health import Health, Mark, Trail
 
 # CUDA moves a priority beyond the device's range to the end of the range.
 HIGH_PRIORITY = -100
+
+
+class BoundLaunch(partial[None]):
+    """A launch of one kernel by the driver, whose arguments name the stream."""
+
+    __slots__ = ()
+
+
+class _Thread(threading.local):
+    """State of the calling thread.
+
+    Attributes:
+        has_context: Whether the thread has the device's context, which CUDA's runtime makes at its
+            first call, and the driver requires.
+    """
+
+    has_context = False
 
 
 class DeviceStream:
@@ -42,9 +61,12 @@ class DeviceStream:
         "_after",
         "_cupy",
         "_device",
+        "_get_device",
         "_health",
         "_held",
         "_keeps",
+        "_number",
+        "_thread",
         "_trail",
         "raw",
         "siblings",
@@ -64,6 +86,9 @@ class DeviceStream:
         self._keeps = keeps
         self._cupy = cupy
         self._device = device
+        self._number: int = device.id
+        self._thread = _Thread()
+        self._get_device = cupy.cuda.runtime.getDevice
         self._health = health
         self._after = after
         self._trail = Trail()
@@ -76,7 +101,8 @@ class DeviceStream:
         """Run ``fn`` in the calling thread with this device and stream current.
 
         Args:
-            fn: Function that launches kernels.
+            fn: Function that launches kernels. A `BoundLaunch` must be for this stream, and needs
+                no current stream.
             name: The operator, for the message if the device is lost.
 
         Raises:
@@ -85,9 +111,18 @@ class DeviceStream:
         """
         if self._health.lost:
             self._refuse()
-        self._trail.add(name)
+        trail = self._trail  # inlined `Trail.add`
+        trail.launched = number = trail.launched + 1
+        trail.names.append((number, name))
         try:
+            ready = self._thread.has_context
+            if type(fn) is BoundLaunch and ready and self._get_device() == self._number:
+                fn()
+                return
             with self._device, self.raw:
+                if not ready:
+                    self._cupy.cuda.runtime.memGetInfo()
+                    self._thread.has_context = True
                 if self._after is not None:
                     self.raw.wait_event(self._after.record().event)
                 fn()

@@ -19,7 +19,7 @@ from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.streams import CUDADriverError, CUDARuntimeError, Event, Graph, Stream
 from tests.kernels.cupy.surface import Listed, ListedModule
 
-_NO_DEVICE = 100
+_NO_DEVICE, _NO_CONTEXT = 100, 201
 _KINDS = {1: "h2d", 2: "d2h", 3: "d2d"}
 
 
@@ -52,6 +52,7 @@ def make_runtime(machine: Machine) -> ListedModule:
         return 13000
 
     def memGetInfo() -> tuple[int, int]:
+        machine.here.contexts.add(getDevice())
         return machine.capacity - machine.reserved.get(getDevice(), 0), machine.capacity
 
     return ListedModule(
@@ -62,6 +63,35 @@ def make_runtime(machine: Machine) -> ListedModule:
             "CUDARuntimeError": CUDARuntimeError,
         },
     )
+
+
+def make_driver(machine: Machine) -> ListedModule:
+    """Return a module like ``cupy.cuda.driver``."""
+
+    def launchKernel(  # CuPy's names
+        f: int,
+        grid_dim_x: int,
+        grid_dim_y: int,
+        grid_dim_z: int,
+        block_dim_x: int,
+        block_dim_y: int,
+        block_dim_z: int,
+        shared_mem_bytes: int,
+        stream: int,
+        kernel_params: int,
+        extra: int,
+    ) -> None:
+        assert not shared_mem_bytes, "shared memory: not known to this double"
+        assert not extra, "packed parameters: not known to this double"
+        here = machine.here
+        if here.device not in here.contexts:
+            raise CUDADriverError(_NO_CONTEXT)
+        grid = (grid_dim_x, grid_dim_y, grid_dim_z)
+        block = (block_dim_x, block_dim_y, block_dim_z)
+        machine.functions[f](grid, block, stream, kernel_params)
+
+    known = {"launchKernel": launchKernel, "CUDADriverError": CUDADriverError}
+    return ListedModule("cuda.driver", known)
 
 
 def _named(*functions: Callable[..., Any]) -> dict[str, Any]:
@@ -152,7 +182,7 @@ def make_cuda(machine: Machine, own: MemoryPool, pinned: PinnedMemoryPool) -> Li
             **known,
             **classes,
             "runtime": make_runtime(machine),
-            "driver": ListedModule("cuda.driver", {"CUDADriverError": CUDADriverError}),
+            "driver": make_driver(machine),
             "memory": ListedModule("cuda.memory", {"OutOfMemoryError": OutOfMemoryError}),
             "device": ListedModule("cuda.device", {"Device": classes["Device"]}),
             "stream": ListedModule("cuda.stream", {"Stream": classes["Stream"]}),

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,16 @@ _KERNEL = re.compile(
 _MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 _MOST_THREADS = 1024
 _MOST_PARAMETERS = 4096  # bytes
+_ITEMSIZES = {
+    "float": 4,
+    "double": 8,
+    "__nv_bfloat16": 2,
+    "__half": 2,
+    "unsigned char": 1,
+    "signed char": 1,
+    "int": 4,
+    "long long": 8,
+}
 
 
 def _entry(name: str, parameters: list[str]) -> str:
@@ -152,6 +163,60 @@ class _RawKernel:
             assert kept
 
         self._machine.access(used, self.name, work, behind=behind, cost=self._cost(args, sizes))
+
+    @property
+    def kernel(self) -> Any:
+        """The function that the driver launches: CuPy's ``Function``."""
+        self._machine.functions[id(self)] = self._launch
+        return SimpleNamespace(ptr=id(self))
+
+    def _launch(self, grid: Any, block: Any, stream_ptr: int, parameters: int) -> None:
+        """Launch as the driver does, with addresses of the arguments."""
+        machine = self._machine
+        (stream,) = [one for one in machine.streams if one.ptr == stream_ptr]
+        assert stream.device_id == machine.here.device, "a stream of another device's context"
+        places = (ctypes.c_void_p * len(self._parameters)).from_address(parameters)
+        used, args = self._addressed(places)
+        cost = None
+        if machine.recorder is not None:
+            cost = kernel_cost(self.name, self._code, self._parameters, args, (grid, block))
+        if not machine.executes:
+            machine.use(stream, used, self.name, cost=cost)
+            return
+        given = zip(places, self._facts, strict=True)
+        kept = [np.frombuffer(ctypes.string_at(at, size), np.uint8) for at, (_, size) in given]
+        values = (ctypes.c_void_p * len(kept))(*(value.ctypes.data for value in kept))
+
+        def work() -> None:
+            blocks = (ctypes.c_uint * 4)(*grid, _order.backwards)
+            found = self._run(blocks, (ctypes.c_uint * 3)(*block), values)
+            assert found == 0, f"{self.name}: a vector at an address that is not aligned to it"
+            assert kept
+
+        machine.use(stream, used, self.name, work, cost=cost)
+
+    def _addressed(self, places: Any) -> tuple[list[tuple[Memory, bool]], list[Any]]:
+        """Return the memory that arguments point to, and arguments as the cost model needs them.
+
+        An array has as many elements as the kernel computes, or its memory has.
+        """
+        wide = "#define INDEX unsigned long long" in self._code
+        total, used, args = 0, [], []
+        for text, at in zip(self._parameters, places, strict=True):
+            if text == "Index total":
+                total = (ctypes.c_uint64 if wide else ctypes.c_uint32).from_address(at).value
+        for text, at in zip(self._parameters, places, strict=True):
+            args.append(0)
+            if "*" not in text:
+                continue
+            address = ctypes.c_uint64.from_address(at).value
+            memory = self._machine._behind(address)
+            assert memory is not None, f"{self.name}: {address:#x} is no memory of a device"
+            used.append((memory, _is_written(text)))
+            size = _ITEMSIZES[re.sub(r"const |\*.*", "", text).strip()]
+            count = min(total, (memory.start + memory.raw.size - address) // size)
+            args[-1] = SimpleNamespace(_raw=np.broadcast_to(np.zeros((), f"V{size}"), (count,)))
+        return used, args
 
     def _note(self, args: Any, sizes: Any) -> None:
         """Launch on a machine that does not execute."""

@@ -148,6 +148,7 @@ class _Here(threading.local):
         self.devices: list[int] = []  # that were current before
         self.allocators: list[Callable[[int], Any]] = []  # of scopes
         self.streams: list[Stream] = []
+        self.contexts: set[int] = set()  # devices whose context the thread has
 
 
 class Machine:
@@ -168,6 +169,7 @@ class Machine:
         relayouts: Kernels that read arrays in one order of channels in memory and write them in
             another, each with the shape.
         strided: CuPy's kernels that wrote an array with the channels last, index by index.
+        functions: Kernels that the driver launches, by handle.
     """
 
     def __init__(self, devices: int = 1, *, executes: bool = True) -> None:
@@ -189,6 +191,7 @@ class Machine:
         self.freed: list[Any] = []
         self.relayouts: list[tuple[str, tuple[int, ...]]] = []
         self.strided: list[str] = []
+        self.functions: dict[int, Callable[..., None]] = {}
         self._bound: dict[type, Any] = {}
         self._pools: dict[tuple[int, str], list[Memory]] = {}
         self._pinned: list[Memory] = []

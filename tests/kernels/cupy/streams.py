@@ -21,6 +21,7 @@ _ERRORS = {
     1: "cudaErrorInvalidValue: invalid argument",
     2: "cudaErrorMemoryAllocation: out of memory",
     100: "cudaErrorNoDevice: no CUDA-capable device is detected",
+    201: "cudaErrorDeviceUninitialized: invalid device context",
     401: "cudaErrorIllegalState: the operation cannot be performed in the present state",
     700: "cudaErrorIllegalAddress: an illegal memory access was encountered",
     704: "cudaErrorPeerAccessAlreadyEnabled: peer access is already enabled",
