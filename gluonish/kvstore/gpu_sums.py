@@ -13,7 +13,7 @@ from gluonish.kvstore.arguments import Key
 from gluonish.kvstore.nccl_reduce import NCCLReduction, find_reduction
 from gluonish.ndarray import NDArray
 
-_LOG = logging.getLogger("gluonish.kvstore")
+_LOG = logging.getLogger("gluonish")
 
 
 class GPUSums:

@@ -112,15 +112,13 @@ class NCCLReduction:
         nccl = self._nccl
 
         def sums() -> None:
-            for values, out in members:
-                for value, comm, stream in zip(
-                    values, team.communicators, team.streams, strict=True
-                ):
-                    target = out if value.context == out.context else value
-                    comm.reduce(
-                        *(value._data.data.ptr, target._data.data.ptr, out.size),
-                        *(nccl_dtype(nccl, out), nccl.NCCL_SUM, root, stream.raw.ptr),
-                    )
+            for i, value, comm, stream in team.places([values for values, _ in members]):
+                out = members[i][1]
+                target = out if value.context == out.context else value
+                comm.reduce(
+                    *(value._data.data.ptr, target._data.data.ptr, out.size),
+                    *(nccl_dtype(nccl, out), nccl.NCCL_SUM, root, stream),
+                )
 
         team.run(sums)
 
@@ -130,15 +128,13 @@ class NCCLReduction:
         nccl = self._nccl
 
         def copies() -> None:
-            for source, targets in members:
-                for target, comm, stream in zip(
-                    targets, team.communicators, team.streams, strict=True
-                ):
-                    origin = source if target.context == source.context else target
-                    comm.broadcast(
-                        *(origin._data.data.ptr, target._data.data.ptr, target.size),
-                        *(nccl_dtype(nccl, target), root, stream.raw.ptr),
-                    )
+            for i, target, comm, stream in team.places([targets for _, targets in members]):
+                source = members[i][0]
+                origin = source if target.context == source.context else target
+                comm.broadcast(
+                    *(origin._data.data.ptr, target._data.data.ptr, target.size),
+                    *(nccl_dtype(nccl, target), root, stream),
+                )
 
         team.run(copies)
 

@@ -121,6 +121,18 @@ class Team:
             self._abort()
             raise
 
+    def places(self, lists: Sequence[Sequence[NDArray]]) -> Iterator[tuple[int, NDArray, Any, int]]:
+        """Yield each array of some lists with the list's position, its communicator and stream.
+
+        Args:
+            lists: Lists with an array on each device.
+        """
+        for i, arrays in enumerate(lists):
+            for x, communicator, stream in zip(
+                arrays, self.communicators, self.streams, strict=True
+            ):
+                yield i, x, communicator, stream.raw.ptr
+
     def _run(self, launch: Callable[[], None]) -> None:
         cupy = self._cupy
         current = cupy.cuda.get_current_stream()
@@ -177,9 +189,8 @@ def sum_in_place(nccl: Any, team: Team, lists: Sequence[Sequence[NDArray]]) -> N
     """
 
     def sums() -> None:
-        for arrays in lists:
-            for x, comm, stream in zip(arrays, team.communicators, team.streams, strict=True):
-                pointer, dtype = x._data.data.ptr, nccl_dtype(nccl, x)
-                comm.allReduce(pointer, pointer, x.size, dtype, nccl.NCCL_SUM, stream.raw.ptr)
+        for _, x, comm, stream in team.places(lists):
+            pointer, dtype = x._data.data.ptr, nccl_dtype(nccl, x)
+            comm.allReduce(pointer, pointer, x.size, dtype, nccl.NCCL_SUM, stream)
 
     team.run(sums)
