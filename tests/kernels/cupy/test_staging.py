@@ -4,6 +4,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -211,9 +212,10 @@ def test_lost_device_is_told_of_by_copies(gpus: Any, machine: Machine) -> None:
 @pytest.mark.parametrize("helpers", [0, 1, 3])
 def test_steps_run_once_each_whatever_helps(monkeypatch: pytest.MonkeyPatch, helpers: int) -> None:
     monkeypatch.setattr(copy_threads, "_helpers", lambda: helpers)
+    monkeypatch.setattr(copy_threads._State, "jobs", SimpleQueue())  # no other thread's
     left, ran = deque(range(50)), deque[int]()
     for _ in range(copy_threads._helpers()):
-        threading.Thread(target=lambda: copy_threads._State.jobs.get().help()).start()
+        threading.Thread(target=lambda: copy_threads._State.jobs.get().help(), daemon=True).start()
     copy_threads.run_steps(lambda: ran.append(left.popleft()), 50)
     assert sorted(ran) == list(range(50))
 
@@ -221,6 +223,7 @@ def test_steps_run_once_each_whatever_helps(monkeypatch: pytest.MonkeyPatch, hel
 def test_error_of_a_helper_is_raised_and_ends_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     caller, ran = threading.current_thread(), deque[int]()
     monkeypatch.setattr(copy_threads, "_helpers", lambda: 1)
+    monkeypatch.setattr(copy_threads._State, "jobs", SimpleQueue())
     entered = threading.Event()
 
     def step() -> None:
@@ -231,7 +234,7 @@ def test_error_of_a_helper_is_raised_and_ends_the_steps(monkeypatch: pytest.Monk
             entered.set()
             raise ValueError("in a helper")
 
-    threading.Thread(target=lambda: copy_threads._State.jobs.get().help()).start()
+    threading.Thread(target=lambda: copy_threads._State.jobs.get().help(), daemon=True).start()
     with pytest.raises(ValueError, match="in a helper"):
         copy_threads.run_steps(step, 30)
     assert len(ran) < 30
