@@ -45,6 +45,7 @@ from gluonish.kernels.cupy.pool import Allocator
 from gluonish.kernels.cupy.source import VECTOR_NBYTES
 from gluonish.kernels.cupy.stream import BoundLaunch, DeviceStream
 from gluonish.kernels.generated.expressions import supports
+from gluonish.kernels.generated.loops import row_major
 from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT
 from gluonish.ops.registry import Operator
@@ -77,7 +78,7 @@ _SWITCHES = tuple(
 
 _CALLS = 2  # before a record is made
 _MAX_RECORDS = 1024  # of an operator; if exceeded, all are dropped
-_MAX_OUTPUTS = 2  # arrays that a record uses in turn
+_MAX_OUTPUTS = 32  # arrays that a record uses in turn
 _MAX_NBYTES = 1 << 18  # of such an array
 _MAX_KEPT_NBYTES = 1 << 24  # of all of a device
 
@@ -137,6 +138,8 @@ class LaunchRecord:
     Args:
         records: The records that it is one of.
         key: Its key there.
+        inputs: The specs of the inputs.
+        spec: The output.
 
     Attributes:
         spec: The output.
@@ -145,10 +148,20 @@ class LaunchRecord:
 
     __slots__ = (
         *("_arguments", "_changes", "_kernel", "_key", "_nbytes", "_outputs", "_product"),
-        *("_records", "_state", "_table", "restore", "spec"),
+        *("_records", "_state", "_strides", "_table", "restore", "spec"),
     )
 
-    def __init__(self, records: "Records", key: tuple[Hashable, ...], spec: Spec) -> None:
+    def __init__(
+        self,
+        records: "Records",
+        key: tuple[Hashable, ...],
+        inputs: Sequence[Spec],
+        spec: Spec,
+    ) -> None:
+        # Those of contiguous arrays, but for axes of length 1. The layout's flags take longer.
+        self._strides = [
+            tuple(step * dtype.itemsize for step in row_major(shape)) for shape, dtype in inputs
+        ]
         self._table = records.table
         self._records = records
         self._key = key
@@ -179,8 +192,8 @@ class LaunchRecord:
             return None
         every = VECTOR_NBYTES
         addresses = []
-        for x in inputs:
-            if not x.flags.c_contiguous:
+        for x, strides in zip(inputs, self._strides, strict=True):
+            if x.strides != strides and not x.flags.c_contiguous:
                 return None
             address = x.data.ptr
             every |= address
@@ -275,7 +288,7 @@ class Records(dict[tuple[Hashable, ...], LaunchRecord | None]):
         found = None
         if self._is_served(specs, attrs):
             (spec,) = self._op.infer(*specs, **attrs)
-            found = LaunchRecord(self, key, spec)
+            found = LaunchRecord(self, key, specs, spec)
         return self.setdefault(key, found)
 
     def _split(self, key: tuple[Any, ...]) -> tuple[list[Spec], dict[str, Any]]:
