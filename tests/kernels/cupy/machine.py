@@ -402,23 +402,27 @@ class Machine:
 
         used = [(m, write) for m, write in ((into, True), (out_of, False)) if m is not None]
         cost = Cost("copy", nbytes, nbytes)
-        if kind != "d2h":
+        with self.lock:  # the host learns of the step, by any thread, when its end is known
+            if kind == "d2h":
+                self._copy_to_host(stream, used, target, source, nbytes, cost)
+                return
             work = partial(ctypes.memmove, target, source, nbytes)
             step = self.use(stream, used, kind, work, counted=kind not in _COPIES, cost=cost)
             if kind == "h2d" and out_of is not None and stream._capture is None and self.executes:
                 read = partial(_check_unchanged, source, ctypes.string_at(source, nbytes))
-                with self.lock:
-                    stream._deferred.append((step, read))
-            return
+                stream._deferred.append((step, read))
+
+    def _copy_to_host(
+        self, stream: Any, used: Any, target: int, source: int, nbytes: int, cost: Cost
+    ) -> None:
         assert stream._capture is None, "a copy to the host in a graph: not known to this double"
-        step = self.use(stream, used, kind, counted=False, cost=cost)
+        step = self.use(stream, used, "d2h", counted=False, cost=cost)
         if not self.executes:
             ctypes.memset(target, 0, nbytes)
             return
         data = ctypes.string_at(source, nbytes)
-        ctypes.memset(target, 0xFF, nbytes)
-        with self.lock:  # the values come when the host has waited, not before
-            stream._deferred.append((step, partial(ctypes.memmove, target, data, nbytes)))
+        ctypes.memset(target, 0xFF, nbytes)  # the values come when the host has waited, not before
+        stream._deferred.append((step, partial(ctypes.memmove, target, data, nbytes)))
 
     def arrive(self, clock: Clock) -> None:
         """Let the host know what ``clock`` knows, and deliver the copies that end there."""
