@@ -20,6 +20,7 @@ from gluonish.core.device import Device
 from gluonish.graph.ir import Graph, Node
 from gluonish.graph.passes import (
     cast_weights,
+    drop_bias,
     drop_bias_gradient,
     drop_history,
     eliminate_common_subexpressions,
@@ -106,7 +107,7 @@ def split_layers(graph: Graph, device: Device, parameters: Collection[Node] = ()
     cast = partial(cast_weights, parameters=parameters, xp=device.xp)
     join = partial(join_weight_gradients, xp=device.xp)
     chosen = _chosen(
-        *(offered, split_batch_norm, drop_bias_gradient, fuse_bias_gradient),
+        *(offered, split_batch_norm, drop_bias_gradient, drop_bias, fuse_bias_gradient),
         *(fuse_residual_gradient, widen_products, cast, join),
     )
     if not chosen:

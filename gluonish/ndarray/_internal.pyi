@@ -866,9 +866,11 @@ def _batch_norm_residual_sums(
     """_batch_norm_sums of a BatchNorm that is added to something before a relu."""
 def _batch_norm_statistics(
     data: NDArray,
-    gamma: NDArray,
-    moving_mean: NDArray,
-    moving_var: NDArray,
+    gamma: NDArray | None = None,
+    moving_mean: NDArray | None = None,
+    moving_var: NDArray | None = None,
+    bias: NDArray | None = None,
+    has_bias: bool | int = False,
     eps: float = 0.001,
     momentum: float = 0.9,
     fix_gamma: bool | int = True,

@@ -929,6 +929,8 @@ def _batch_norm_statistics(
     gamma: Symbol | None = None,
     moving_mean: Symbol | None = None,
     moving_var: Symbol | None = None,
+    bias: Symbol | None = None,
+    has_bias: bool | int = False,
     eps: float = 0.001,
     momentum: float = 0.9,
     fix_gamma: bool | int = True,

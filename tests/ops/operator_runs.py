@@ -137,6 +137,8 @@ def _batch_norm_parts() -> Iterator[tuple[str, Case]]:
     flat = {"half": False}
     for extra in ({}, {"fix_gamma": False}, {"use_global_stats": True}):
         yield "_batch_norm_statistics", Case([image, gamma, mean, std], extra, None, flat)
+    arrays = [image, gamma, mean, std, beta]
+    yield "_batch_norm_statistics", Case(arrays, {"has_bias": True}, None, flat)
     for bounds in ((), (0.0,), (0.0, 1.5)):
         flags = {"bounds": bounds, "fix_gamma": bool(bounds)}
         yield "_batch_norm_sums", Case([grad, image, mean, std, scale, beta], flags, None, flat)

@@ -14,6 +14,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
     some_of(
         "cast_weights",
         "channels_last",
+        "drop_bias",
         "drop_bias_gradient",
         "drop_history",
         "eliminate_common_subexpressions",

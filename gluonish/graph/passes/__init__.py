@@ -1,6 +1,7 @@
 """Passes: pure functions from a graph to a graph, one per module."""
 
 from gluonish.graph.passes.cast_weights import cast_weights
+from gluonish.graph.passes.drop_bias import drop_bias
 from gluonish.graph.passes.drop_bias_gradient import drop_bias_gradient
 from gluonish.graph.passes.drop_history import drop_history
 from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
@@ -27,6 +28,7 @@ from gluonish.graph.passes.widen_products import widen_products
 
 __all__ = [
     "cast_weights",
+    "drop_bias",
     "drop_bias_gradient",
     "drop_history",
     "eliminate_common_subexpressions",

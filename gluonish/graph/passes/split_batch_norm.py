@@ -63,6 +63,7 @@ def _forward(node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
     data, gamma, beta, *moving = inputs
     names = ("eps", "momentum", "fix_gamma", "use_global_stats", "train")
     attrs = {name: node.attrs[name] for name in names}
+    attrs["has_bias"] = False
     mean, inverse_std, scale = apply(_STATISTICS, (data, gamma, *moving), attrs)
     shape = (1, -1, *(1,) * (len(data.shape) - 2))
     wide = mean.spec.dtype

@@ -225,10 +225,11 @@ __device__ inline void for_each_sum(
 }
 
 // The last step of the statistics.
+// ``bias`` is not part of the data, but of its mean in ``moving_mean``; it may be null.
 #define STATISTICS                                                                            \
-    const Scalar *data, const Wide *gamma, Wide *moving_mean, Wide *moving_var, Wide *mean,   \
-        Wide *inverse, Wide *scale, Index count, int channels, int inner, Wide eps,           \
-        Wide momentum, Wide share, int fixed
+    const Scalar *data, const Scalar *bias, const Wide *gamma, Wide *moving_mean,             \
+        Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count, int channels,  \
+        int inner, Wide eps, Wide momentum, Wide share, int fixed
 
 __device__ inline void set_scale(
     int channel, Wide variance, const Wide *gamma, Wide *inverse, Wide *scale, Wide eps, int fixed) {
@@ -243,7 +244,8 @@ __device__ inline void finish_statistics(int channel, Sum first, Sum second, STA
     Wide variance = (Wide)(square < 0 ? 0 : square);
     Wide found = (Wide)((Sum)widen(data[(Index)channel * inner]) + offset);
     mean[channel] = found;
-    moving_mean[channel] = moving_mean[channel] * momentum + found * share;
+    const Wide whole = bias ? found + widen(bias[channel]) : found;
+    moving_mean[channel] = moving_mean[channel] * momentum + whole * share;
     moving_var[channel] = moving_var[channel] * momentum + variance * share;
     set_scale(channel, variance, gamma, inverse, scale, eps, fixed);
 }
@@ -292,9 +294,10 @@ struct Moments {
 // Sums of elements and their squares, relative to the channel's first element. Within a group they
 // are relative to the group's first, so that neither a large mean nor an outlier costs precision.
 extern "C" __global__ void statistics(
-    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *data, const Wide *gamma, Wide *moving_mean,
-    Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count, int channels, int inner,
-    Wide eps, Wide momentum, Wide share, int fixed) {
+    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *data,
+    const Scalar *bias, const Wide *gamma, Wide *moving_mean, Wide *moving_var, Wide *mean,
+    Wide *inverse, Wide *scale, Index count, int channels, int inner, Wide eps, Wide momentum,
+    Wide share, int fixed) {
     Task task(chunk, count, channels, abreast);
     Sum first[COLUMNS] = {}, second[COLUMNS] = {};
     if (task.works()) {
@@ -321,8 +324,8 @@ extern "C" __global__ void statistics(
     }
     add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
     for_each_sum(sums, counters, task, channels, first, second, [&](int channel, Sum sum, Sum square) {
-        finish_statistics(channel, sum, square, data, gamma, moving_mean, moving_var, mean, inverse,
-                          scale, count, channels, inner, eps, momentum, share, fixed);
+        finish_statistics(channel, sum, square, data, bias, gamma, moving_mean, moving_var, mean,
+                          inverse, scale, count, channels, inner, eps, momentum, share, fixed);
     });
 }
 

@@ -200,6 +200,7 @@ def _find_statistics(
     memory: _Memory,
     parameters: tuple[Any, Any, Any],
     filled: tuple[Any, Any, Any],
+    bias: Any = None,
     *,
     eps: float,
     momentum: float,
@@ -219,7 +220,8 @@ def _find_statistics(
         launch(xp, "batch_norm", "moving_statistics", dtype, arrays, memory.channels, numbers)
     else:
         ends = (
-            *(memory.arrays[0], gamma, *moving, *targets),
+            *(memory.arrays[0], _NULL if bias is None else contiguous(bias)),
+            *(gamma, *moving, *targets),
             *(index(memory.per_channel, memory.is_wide), np.int32(memory.channels)),
             *(np.int32(memory.inner), number(eps), number(momentum), number(1 - momentum)),
             np.int32(fix_gamma),
@@ -235,8 +237,18 @@ def _copy_back(arrays: Any, made: Any) -> None:
             array[...] = copy
 
 
-def _statistics(xp: ModuleType, outputs: Any, data: Any, *parameters: Any, **attrs: Any) -> None:
-    _find_statistics(xp, _memory(1, data), parameters, outputs, **attrs)
+def _statistics(
+    xp: ModuleType,
+    outputs: Any,
+    data: Any,
+    gamma: Any,
+    moving_mean: Any,
+    moving_var: Any,
+    bias: Any = None,
+    **attrs: Any,
+) -> None:
+    parameters = (gamma, moving_mean, moving_var)
+    _find_statistics(xp, _memory(1, data), parameters, outputs, bias, **attrs)
 
 
 def _forward(
@@ -371,9 +383,13 @@ def _backward(
     _elements(xp, memory, "data_gradient", (*memory.arrays, *channels), out, ())
 
 
-def _supports(count: int, *specs: Spec, **_: Any) -> bool:
-    """Whether the kernels support ``count`` data arrays and parameters of the sums' dtype."""
-    elements, parameters = specs[:count], specs[count:]
+def _supports(count: int, *specs: Spec, has_bias: bool = False, **_: Any) -> bool:
+    """Whether the kernels support ``count`` data arrays and parameters of the sums' dtype.
+
+    The last parameter may be a bias of the data's dtype.
+    """
+    end = len(specs) - has_bias
+    elements, parameters = (*specs[:count], *specs[end:]), specs[count:end]
     dtype = elements[0].dtype
     return (
         supports_floats(*specs)

@@ -66,8 +66,8 @@ def _cast(xp: Any, pairs: Sequence[tuple[Any, Any]], *, back: bool) -> None:
     fields["ends"][:count] = ends
     fields["count"] = count
     dtype = targets[0].dtype
-    macros = (("MOST", _MOST), ("TILE", _TILE), ("NARROWS", int(sources[0].dtype != dtype)))
-    macros = (*macros, ("BACK", int(back)))
+    narrows = int(sources[0].dtype != dtype)
+    macros = (("MOST", _MOST), ("TILE", _TILE), ("NARROWS", narrows), ("BACK", int(back)))
     name = "cast_weights"
     launch_blocks(xp, name, name, dtype, (table,), (ends[-1],), _THREADS, macros)
 

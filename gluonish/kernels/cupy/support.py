@@ -161,6 +161,7 @@ def _passes() -> Passes:
         # One kernel supports all floats.
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},
+        "drop_bias": {},
         "fuse_bias_gradient": {},
         "fuse_residual_gradient": {},
         "fold_batch_norm": {},

@@ -24,6 +24,7 @@ from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
     Bounds,
+    add_bias,
     finish_statistics,
     finish_sums,
 )
@@ -237,12 +238,14 @@ def _statistics(
     gamma: Array,
     moving_mean: Array,
     moving_var: Array,
+    bias: Array | None = None,
     *,
     eps: float,
     momentum: float,
     fix_gamma: bool,
     use_global_stats: bool,
     train: bool,
+    **_: object,
 ) -> None:
     is_last = _layout(data)
     if is_last is None:
@@ -258,6 +261,8 @@ def _statistics(
     variance = np.maximum(totals[1] - totals[0] * totals[0], 0).astype(np.float32)
     mean = (totals[0] + shift).astype(np.float32)
     update_moving(moving_mean, mean, momentum)
+    if bias is not None:
+        add_bias(moving_mean, bias, momentum)
     update_moving(moving_var, variance, momentum)
     finish_statistics(xp, outputs, mean, variance, gamma, eps=eps, fix_gamma=fix_gamma)
 

@@ -18,7 +18,7 @@ from gluonish.ops.normalization.batch_norm import (
     chosen_statistics,
     mutates_moving_at,
 )
-from gluonish.ops.registry import Operator, register
+from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.precision import total, widen
 
 # Bounds of the output between which the gradient passes: no bounds, a lower bound, or both.
@@ -32,13 +32,21 @@ def _statistics(
     gamma: Any,
     moving_mean: Any,
     moving_var: Any,
+    bias: Any = None,
     *,
     eps: float,
     fix_gamma: bool,
     **attrs: Any,
 ) -> None:
     mean, variance = chosen_statistics(xp, data, moving_mean, moving_var, attrs)
+    if bias is not None and data.size:
+        add_bias(moving_mean, bias, attrs["momentum"])
     finish_statistics(xp, outputs, mean, variance, gamma, eps=eps, fix_gamma=fix_gamma)
+
+
+def add_bias(moving_mean: Any, bias: Any, momentum: float) -> None:
+    """Add to a moving mean, after its update, what a bias adds to the mean of the data."""
+    moving_mean += bias.astype(moving_mean.dtype) * moving_mean.dtype.type(1 - momentum)
 
 
 def finish_statistics(
@@ -167,6 +175,12 @@ _FORWARD = BATCH_NORM.schema.attributes
 _BACKWARD = BATCH_NORM_BACKWARD.schema.attributes
 _FLAGS = {name: _BACKWARD[name] for name in ("fix_gamma", "use_global_stats")}
 
+
+def _inputs_of_statistics(attrs: Attrs) -> tuple[str, ...]:
+    names = ("data", "gamma", "moving_mean", "moving_var")
+    return (*names, "bias") if attrs.get("has_bias", False) else names
+
+
 BATCH_NORM_STATISTICS = register(
     Operator(
         "_batch_norm_statistics",
@@ -176,10 +190,12 @@ BATCH_NORM_STATISTICS = register(
         doc=(
             "Mean, inverse standard deviation, and scale of each channel (axis 1) of data, with\n"
             "which BatchNorm normalizes: (data - mean) * scale + beta. It updates the moving\n"
-            "statistics as BatchNorm does."
+            "statistics as BatchNorm of data + bias does; with has_bias it is in training only."
         ),
-        inputs=("data", "gamma", "moving_mean", "moving_var"),
+        inputs=("data", "gamma", "moving_mean", "moving_var", "bias"),
+        active_inputs=_inputs_of_statistics,
         schema=Schema(
+            has_bias=boolean(False),
             **{name: _FORWARD[name] for name in ("eps", "momentum", "fix_gamma")},
             use_global_stats=boolean(False),
         ),

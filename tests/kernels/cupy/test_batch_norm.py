@@ -104,6 +104,25 @@ def test_parts_equal_the_reference(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "axis"), [((3, 5, 70), 1), ((20001, 3), 1)])
+def test_a_bias_that_is_left_out_moves_the_moving_mean(
+    device: OneDevice, dtype: Any, shape: Any, axis: int
+) -> None:
+    data, _, (gamma, mean, variance, _) = values(shape, axis, dtype)
+    bias = np.arange(shape[axis]).astype(dtype)
+    found = []
+    for given in ([], [bias]):
+        inputs = [device.upload(x) for x in (data, gamma, mean, variance, *given)]
+        outputs = tuple(device.upload(np.zeros_like(mean)) for _ in range(3))
+        attrs = {"has_bias": bool(given), "momentum": 0.75}
+        results = run_on(device, BATCH_NORM_STATISTICS, inputs, outputs, **attrs)
+        found.append([*results, inputs[2]._raw.copy(), inputs[3]._raw.copy()])
+    found[0][3] += bias.astype(mean.dtype) / 4
+    for got, want in zip(*found[::-1], strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     ("shape", "last"), [((3, 12, 70), True), ((9, 160, 31), True), ((3, 4, 2, 2), False)]
 )

@@ -44,18 +44,16 @@ def _uses(code: str, name: str) -> _Use:
 
 def _table_cost(name: str, code: str, table: Any, threads: int) -> Cost:
     """Return the cost of a kernel that works on the arrays of a Table."""
-    sizes = _sizes(code, table)
+    sizes, instructions = _sizes(code, table), _counted(name, code)
     uses = list(_uses(code, name).values())
-    if not uses:  # of one array each, whose sizes may be in bytes
-        itemsize = 1 if name in _BY_BYTES else int(_itemsize(code))
-        narrows = re.search(r"#define NARROWS 1", code) is not None
-        read = sizes * (4 if narrows else itemsize) if "read" in table.dtype.names else 0
-        written = sizes * itemsize
-        elements = written // itemsize // (16 if name in _BY_BYTES else 1)
-        return Cost("own", read, written, elements, "float32", threads=threads, instructions=12)
-    read = sizes * sum(size for loads, _, size in uses if loads)
-    written = sizes * sum(size for _, stores, size in uses if stores)
-    instructions = _counted(name, code)
+    if uses:
+        read = sizes * sum(size for loads, _, size in uses if loads)
+        written = sizes * sum(size for _, stores, size in uses if stores)
+    elif name in _BY_BYTES:
+        read, written, sizes = 0, sizes, sizes // 16  # an access stores 16 bytes
+    else:
+        source = 4 if "#define NARROWS 1" in code else _itemsize(code)
+        read, written = sizes * source, sizes * _itemsize(code)
     return Cost("own", read, written, sizes, "float32", threads=threads, instructions=instructions)
 
 
