@@ -30,7 +30,7 @@ import numpy as np
 import pytest
 
 from tests.gluon_repository import repository, zip_of_fixture  # noqa: F401  # fixtures
-from tests.kernel_home import kernel_home
+from tests.kernel_home import kernel_home, share_kernel_home
 from tests.left_files import (  # noqa: F401  # hooks
     pytest_sessionfinish,
     pytest_sessionstart,
@@ -81,6 +81,7 @@ def _no_gpu_reason() -> str | None:
 
 def pytest_configure() -> None:
     """Leave the user's own folder alone; child processes inherit the one that is used instead."""
+    share_kernel_home()
     os.environ["MXNET_HOME"] = os.environ.get("MXNET_HOME") or str(kernel_home())
 
 
@@ -107,10 +108,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if "fast" in expression:
         _mark_fast(items)
     unasked = [name for name in _ON_REQUEST if name not in expression]
-    left_out = [item for item in items if any(item.get_closest_marker(name) for name in unasked)]
+    left_out = {item for item in items if any(item.get_closest_marker(name) for name in unasked)}
     if left_out:
         items[:] = [item for item in items if item not in left_out]
-        config.hook.pytest_deselected(items=left_out)
+        config.hook.pytest_deselected(items=list(left_out))
     on_gpu = [item for item in items if item.get_closest_marker("gpu")]
     reason = _no_gpu_reason() if on_gpu else None
     if reason is not None:

@@ -5,6 +5,13 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+_VARIABLE = "TEST_KERNEL_HOME"
+
+
+def share_kernel_home() -> None:
+    """Have the programs that this one starts use its folder."""
+    os.environ[_VARIABLE] = str(kernel_home())
+
 
 @cache
 def kernel_home() -> Path:
@@ -12,6 +19,8 @@ def kernel_home() -> Path:
 
     A kernel is kept under a digest of what it was made from and by, so that none is ever stale.
     """
+    if _VARIABLE in os.environ:  # of the tests that started this program
+        return Path(os.environ[_VARIABLE])
     if not hasattr(os, "geteuid"):  # on Windows, where everybody has a temporary folder
         return Path(tempfile.gettempdir()) / "gluonish-tests"
     home = Path(tempfile.gettempdir()) / f"gluonish-tests-{os.geteuid()}"
