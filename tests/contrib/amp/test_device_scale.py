@@ -15,7 +15,7 @@ from gluonish.contrib import amp
 from gluonish.core.config import GLUONISH_DEVICE_LOSS_SCALE
 from gluonish.kernels.cupy.loss_scale import Outcomes
 from tests.contrib.amp.device_scale_runs import STEPS, late_outcomes, run
-from tests.kernels.cupy import host_kernels
+from tests.kernels.cupy import host_compiler
 from tests.kernels.cupy.install import gpu_contexts, importable_cupyx
 from tests.kernels.cupy.machine import Counts, Machine
 
@@ -41,7 +41,7 @@ RULES: dict[str, dict[str, Any]] = {
 SAMPLE = random.Random(os.environ.get("FAST_SEED", "0")).sample(sorted(RULES), 2)
 
 pytestmark = [
-    pytest.mark.skipif(host_kernels.COMPILER is None, reason="no C++ compiler for the sources"),
+    pytest.mark.skipif(host_compiler.COMPILER is None, reason="no C++ compiler for the sources"),
     pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning"),
     pytest.mark.filterwarnings("ignore:.*updating 16-bit weights:UserWarning"),
 ]
