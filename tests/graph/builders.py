@@ -10,7 +10,10 @@ from gluonish.graph.ir import Graph, Value, append, variable
 from gluonish.ops.registry import find_operator
 
 # Passes that only back ends of GPUs offer; tests/kernels/cupy have their tests.
-ONLY_ON_GPUS = {"cast_weights", "fuse_attention", "fuse_bias_gradient", "reserve_rnn"}
+ONLY_ON_GPUS = {
+    *("cast_weights", "drop_bias", "fuse_attention", "fuse_bias_gradient"),
+    *("fuse_residual_gradient", "join_weight_gradients", "reserve_rnn"),
+}
 
 
 def spec(*shape: int, dtype: str = "float32") -> Spec:
