@@ -315,7 +315,13 @@ KERNELS = (
         (
             op,
             FastKernel(
-                BackEnd.CUPY, "fused_pointwise", _supports, run=_run, attach=_attach, **_KERNEL
+                BackEnd.CUPY,
+                "fused_pointwise",
+                _supports,
+                run=_run,
+                attach=_attach,
+                packs=False,
+                **_KERNEL,
             ),
         )
         for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM)
