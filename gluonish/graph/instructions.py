@@ -98,7 +98,7 @@ class PlannedInstruction(KernelInstruction):
     """An instruction whose kernel is attached to memory by the first call that uses the memory.
 
     Args:
-        instruction: The instruction; its fast kernel has a plan.
+        instruction: The instruction; its fast kernel has a plan, or can be attached without one.
         entry: Position in the list of attached kernels; each block of memory has such a list.
         entries: Index of this list among the values.
         reallocated: Indices of the values whose arrays may change from call to call.
@@ -140,9 +140,15 @@ class PlannedInstruction(KernelInstruction):
     def _attach(self, xp: Any, values: Values) -> Attached:
         outputs = [values[i] for i in self.writes]
         assert self.fast is not None
+        attached: Attached
+        if self.fast.attach is not None:
+            used = [*self.writes, *self.reads]
+            attached = self.fast.attach(xp, used, self.reallocated, self.attrs)
+            values[self.entries][self.entry] = attached
+            return attached
         bound = self.op.plan(self.fast, outputs, [values[i] for i in self.reads], self.attrs)
         if bound is None:
-            attached: Attached = _Unattached(self, xp)
+            attached = _Unattached(self, xp)
         else:
             operands = bound.order([*self.writes, *self.reads])
             constant = [i for i, index in enumerate(operands) if index in self.constant]

@@ -453,7 +453,7 @@ def _planned(
         view = views.get(instruction.writes[0])
         if view is not None:
             found.append(view)
-        elif fast is None or fast.plan is None or instruction.random is not None:
+        elif fast is None or not (fast.plan or fast.attach) or instruction.random is not None:
             found.append(instruction)
         else:
             found.append(

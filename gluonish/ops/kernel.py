@@ -164,6 +164,9 @@ class FastKernel:
         supports: Predicate on input specs and attributes: whether the kernel supports them.
         plan: ``plan(outputs, inputs, attrs)``, with tuples of arrays, returns a `Bound`.
         run: ``run(xp, out, *inputs, **attrs)``, like the reference kernel.
+        attach: ``attach(xp, operands, movable, attrs)`` returns an `Attached`, for a kernel without
+            a plan whose ``run`` in a graph would prepare the same launch in each call; operands and
+            movable as in `Plan.attach`.
         enabled: Checked at kernel selection; False disables the kernel.
         packs: Whether plans may precompute data from inputs that rarely change.
         large_only: Whether the kernel supports only inputs too large for the calling thread.
@@ -184,6 +187,7 @@ class FastKernel:
     """
 
     __slots__ = (
+        "attach",
         "back_end",
         "enabled",
         "kernel",
@@ -208,6 +212,7 @@ class FastKernel:
         *,
         plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Bound] | None = None,
         run: Kernel | None = None,
+        attach: Callable[[Any, Sequence[int], Collection[int], Attrs], Attached] | None = None,
         enabled: Callable[[], bool] = always,
         packs: bool = True,
         large_only: bool = False,
@@ -223,6 +228,7 @@ class FastKernel:
         self.supports = supports
         self.plan = plan
         self.run = run
+        self.attach = attach
         self.enabled = enabled
         self.packs = packs
         self.large_only = large_only

@@ -182,7 +182,8 @@ class GPUDevice:
 
     def note(self, name: str) -> None:
         """Record the name of the next operator on the current stream, for messages."""
-        self.current_stream().note(name)
+        stream = self._by_pointer.get(self.xp.cuda.get_current_stream().ptr, self.compute)
+        stream.note(name)  # inlined `current_stream`, as graphs note each operator
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any, *, constant: bool = False) -> None:
         """Copy ``source`` into ``out``, which must be contiguous, converting its dtype.

@@ -8,6 +8,7 @@ operands.
 """
 
 import math
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from types import ModuleType
@@ -19,11 +20,18 @@ from gluonish.core.config import (
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
 )
+from gluonish.core.config.flag import changes, encoded, environment
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cublas import MAX_EXTENT, Handle, Matrix, Product, current_handle
 from gluonish.kernels.cupy.source import KINDS
+from gluonish.ops.kernel import Attrs
 
+# The settings of `compute_type`.
+_SETTINGS = tuple(
+    encoded(flag.name)
+    for flag in (MXNET_CUDA_ALLOW_TENSOR_CORE, MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION)
+)
 # Constants of cublas_api.h.
 _NO_TRANSPOSE, _TRANSPOSE = 0, 1
 _COMPUTE_32F, _COMPUTE_32F_PEDANTIC, _COMPUTE_64F, _COMPUTE_32F_FAST_TF32 = 68, 69, 70, 77
@@ -219,6 +227,84 @@ def dot_operands(
     b = rhs.reshape((columns, inner) if transpose_b else (inner, columns))
     product = out.reshape(rows, columns)
     return product, _swapped(a, transpose_a), _swapped(b, transpose_b)
+
+
+class AttachedProduct:
+    """A product in memory of a graph, whose layouts and settings are looked at once.
+
+    Args:
+        matrices: Function that returns the matrices of output and inputs, under the attributes.
+        operands: Index of output and inputs among the arrays of `run`.
+    """
+
+    __slots__ = (
+        "_attrs",
+        "_handle",
+        "_layouts",
+        "_matrices",
+        "_operands",
+        "_run",
+        "_settings",
+        "_xp",
+    )
+
+    def __init__(
+        self,
+        matrices: Callable[..., tuple[Any, Any, Any]],
+        xp: ModuleType,
+        operands: Sequence[int],
+        attrs: Attrs,
+    ) -> None:
+        self._matrices = matrices
+        self._xp = xp
+        self._operands = operands
+        self._attrs = attrs
+        self._handle: Handle | None = None  # while it is not bound
+        self._run: Callable[[int, int, int], None]
+        self._layouts: Any = None
+        self._settings: Any = None
+
+    def run(self, arrays: Sequence[Any]) -> None:
+        """Multiply on the current stream."""
+        i, j, k = self._operands
+        out, lhs, rhs = used = arrays[i], arrays[j], arrays[k]
+        handle = current_handle(self._xp)
+        settings = (*map(environment.get, _SETTINGS), changes[0])
+        bound = handle is self._handle and settings == self._settings
+        if bound and (out.strides, lhs.strides, rhs.strides) == self._layouts:
+            self._run(rhs.data.ptr, lhs.data.ptr, out.data.ptr)
+        else:
+            self._run_otherwise(handle, settings, used)
+
+    def pack(self, arrays: Sequence[Any]) -> None:
+        """Do nothing."""
+
+    def _run_otherwise(self, handle: Handle, settings: Any, used: tuple[Any, Any, Any]) -> None:
+        """Multiply arrays that it is not bound to, and bind it to arrays like them."""
+        out, a, b = self._matrices(*used, **self._attrs)
+        multiply(self._xp, out, a, b)
+        # Of reshaped matrices some may be copies.
+        in_place = [x.data.ptr for x in (out, a, b)] == [x.data.ptr for x in used]
+        product = bound_product(handle, out, a, b) if in_place and a.size and out.size else None
+        self._handle = None if product is None else handle
+        if product is not None:
+            self._run = product.run
+            self._layouts = tuple(x.strides for x in used)
+            self._settings = settings
+
+
+def attach_dot(
+    xp: ModuleType, operands: Sequence[int], movable: Collection[int], attrs: Attrs
+) -> AttachedProduct:
+    """Attach ``dot`` to memory of a graph; see `FastKernel`."""
+    return AttachedProduct(dot_operands, xp, operands, attrs)
+
+
+def attach_batch_dot(
+    xp: ModuleType, operands: Sequence[int], movable: Collection[int], attrs: Attrs
+) -> AttachedProduct:
+    """Attach ``batch_dot`` to memory of a graph; see `FastKernel`."""
+    return AttachedProduct(batch_dot_operands, xp, operands, attrs)
 
 
 def batch_dot(xp: ModuleType, out: Any, lhs: Any, rhs: Any, **attrs: Any) -> None:

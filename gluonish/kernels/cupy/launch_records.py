@@ -27,8 +27,6 @@ from functools import partial
 from sys import getrefcount
 from typing import Any
 
-import numpy as np
-
 from gluonish.core.config import (
     GLUONISH_CUDA_VECTORS,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
@@ -39,7 +37,7 @@ from gluonish.core.config.flag import changes, encoded, environment
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import gemm
 from gluonish.kernels.cupy.cublas import current_handle
-from gluonish.kernels.cupy.pointwise import contiguous_kernel
+from gluonish.kernels.cupy.pointwise import contiguous_kernel, packed_arguments
 from gluonish.kernels.cupy.pointwise_source import THREADS, PointwiseKernel
 from gluonish.kernels.cupy.pool import Allocator
 from gluonish.kernels.cupy.source import VECTOR_NBYTES
@@ -119,15 +117,11 @@ class _Kernel:
 
     def arguments(self) -> _Arguments:
         """Return a launch, the addresses that it reads, and the memory of its arguments."""
-        values = np.zeros(self._arrays + len(self._numbers), np.uint64)
-        memory = values.view(np.uint8)
-        for i, number in enumerate(self._numbers, self._arrays):
-            memory[8 * i : 8 * i + number.nbytes] = np.frombuffer(number.tobytes(), np.uint8)
-        places = values.ctypes.data + 8 * np.arange(values.size, dtype=np.uint64)
+        values, places = packed_arguments(self._arrays, self._numbers)
         launch = BoundLaunch(
             self._launch,
             *(self._function.ptr, self._blocks, 1, 1, THREADS, 1, 1, 0, self._stream),
-            *(places.ctypes.data, 0),
+            *(int(places.ctypes.data), 0),
         )
         return launch, values.data, places
 

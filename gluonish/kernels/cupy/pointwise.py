@@ -1,7 +1,7 @@
 """Programs of elementwise operators in one launch."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from gluonish.core.config import (
     MXNET_FUSION_VERBOSE,
     MXNET_USE_FUSION,
 )
+from gluonish.core.config.flag import changes, encoded, environment
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.pointwise_source import THREADS, PointwiseKernel, ScatteredKernel
 from gluonish.kernels.cupy.pointwise_vectors import VectorKernel, vector_length
@@ -28,13 +29,14 @@ from gluonish.ops.fused.pointwise import (
     Instruction,
     Program,
 )
-from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.kernel import Attrs, BackEnd, FastKernel
 from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.support.precision import is_narrow
 
 _LIMIT_32 = 2**31
 # Products are rounded before sums, as by separate operators.
 _OPTIONS = ("--fmad=false",)
+_VECTORS = encoded(GLUONISH_CUDA_VECTORS.name)
 _MAX_PLANS = 4096  # if exceeded, all are dropped, to bound memory if shapes never repeat
 
 
@@ -110,6 +112,19 @@ def _new_plan(
     return _Plan(kernel, tuple(_order(arrays[i]) for i in kernel.used))
 
 
+def _plan_of(arrays: Sequence[Any], outputs: int, program: Program, alignment: int) -> _Plan:
+    """Return the plan for dense arrays, of which the first are the outputs."""
+    setting = GLUONISH_CUDA_VECTORS.state
+    key = (program, alignment, setting, *[(x.dtype, x.shape, x.strides) for x in arrays])
+    plan = _plans.get(key)
+    if plan is None:
+        if len(_plans) >= _MAX_PLANS:
+            _plans.clear()
+        plan = _new_plan(arrays[:outputs], arrays[outputs:], program, alignment)
+        _plans[key] = plan
+    return plan
+
+
 def _run(
     xp: Any,
     out: Any,
@@ -121,14 +136,7 @@ def _run(
     outputs = out if isinstance(out, tuple) else (out,)
     targets = [x if _is_dense(x) else xp.empty(x.shape, x.dtype) for x in outputs]
     arrays = (*targets, *(x if _is_dense(x) else contiguous(x) for x in inputs))
-    alignment = _alignment(arrays)
-    setting = GLUONISH_CUDA_VECTORS.state
-    plan_key = (program, alignment, setting, *[(x.dtype, x.shape, x.strides) for x in arrays])
-    plan = _plans.get(plan_key)
-    if plan is None:
-        if len(_plans) >= _MAX_PLANS:
-            _plans.clear()
-        plan = _plans[plan_key] = _new_plan(targets, arrays[len(targets) :], program, alignment)
+    plan = _plan_of(arrays, len(targets), program, _alignment(arrays))
     kernel = plan.kernel
     args = [arrays[i] for i in kernel.used]
     for i, order in enumerate(plan.orders):
@@ -159,6 +167,106 @@ def contiguous_kernel(
     """
     kernel = _new_plan([out], inputs, program, VECTOR_NBYTES).kernel
     return kernel, _compiled(xp, kernel)
+
+
+def packed_arguments(arrays: int, numbers: Sequence[Any]) -> tuple[Any, Any]:
+    """Return memory for the arguments of a kernel, and the address of each.
+
+    Args:
+        arrays: Number of arrays, whose addresses are the first arguments.
+        numbers: The other arguments.
+    """
+    values = np.zeros(arrays + len(numbers), np.uint64)
+    memory = values.view(np.uint8)
+    for i, number in enumerate(numbers, arrays):
+        memory[8 * i : 8 * i + number.nbytes] = np.frombuffer(number.tobytes(), np.uint8)
+    return values, values.ctypes.data + 8 * np.arange(values.size, dtype=np.uint64)
+
+
+class AttachedProgram:
+    """A program bound to memory of a graph: each run is one call of the driver.
+
+    Args:
+        operands: Index of each output and input among the arrays of `run`.
+        movable: Indices of arrays that may be reallocated between calls.
+    """
+
+    __slots__ = (
+        *("_after", "_alignment", "_before", "_changes", "_kept", "_launch", "_memory", "_movable"),
+        *("_operands", "_outputs", "_program", "_setting", "_stream", "_to_move", "_xp"),
+    )
+
+    def __init__(
+        self, program: Program, operands: Sequence[int], movable: Collection[int], xp: Any
+    ) -> None:
+        self._xp = xp
+        self._program = program
+        self._operands = operands
+        self._to_move = movable
+        self._outputs = len(program.outputs)
+        self._launch = xp.cuda.driver.launchKernel
+        self._stream = xp.cuda.get_current_stream
+        self._memory: Any = None  # of the arguments; None while not bound
+
+    def run(self, arrays: Sequence[Any]) -> None:
+        """Launch the kernel on the current stream."""
+        memory = self._memory
+        if (
+            memory is None
+            or changes[0] != self._changes
+            or environment.get(_VECTORS) != self._setting
+        ):
+            self._run_otherwise(arrays)
+            return
+        every = self._alignment
+        for place, index, strides in self._movable:
+            array = arrays[index]
+            if array.strides != strides:
+                self._run_otherwise(arrays)
+                return
+            memory[place] = address = array.data.ptr
+            every |= address
+        if every & (self._alignment - 1):
+            self._run_otherwise(arrays)
+            return
+        self._launch(*self._before, self._stream().ptr, *self._after)
+
+    def pack(self, arrays: Sequence[Any]) -> None:
+        """Do nothing."""
+
+    def _run_otherwise(self, arrays: Sequence[Any]) -> None:
+        """Run on arrays that the arguments are not for, and bind these for the next call."""
+        used = [arrays[i] for i in self._operands]
+        out = used[0] if self._outputs == 1 else tuple(used[: self._outputs])
+        inputs = used[self._outputs :]
+        _run(self._xp, out, *inputs, num_args=len(inputs), program=self._program)
+        if all(map(_is_dense, used)):
+            self._bind(used)
+
+    def _bind(self, used: Sequence[Any]) -> None:
+        alignment = _alignment(used)
+        kernel = _plan_of(used, self._outputs, self._program, alignment).kernel
+        values, places = packed_arguments(len(kernel.used), kernel.numbers)
+        movable = []
+        for place, i in enumerate(kernel.used):
+            values[place] = used[i].data.ptr
+            if self._operands[i] in self._to_move:
+                movable.append((place, self._operands[i], used[i].strides))
+        self._movable = movable
+        self._alignment = alignment
+        self._setting = environment.get(_VECTORS)
+        self._changes = changes[0]
+        function = _compiled(self._xp, kernel).kernel
+        self._before = (function.ptr, kernel.blocks, 1, 1, THREADS, 1, 1, 0)
+        self._after = (int(places.ctypes.data), 0)
+        self._kept = (places, function)
+        self._memory = values.data
+
+
+def _attach(
+    xp: Any, operands: Sequence[int], movable: Collection[int], attrs: Attrs
+) -> AttachedProgram:
+    return AttachedProgram(attrs["program"], operands, movable, xp)
 
 
 def _supports(*inputs: Spec, program: Program, **_: Any) -> bool:
@@ -204,7 +312,18 @@ _KERNEL: dict[str, Any] = {"enabled": enabled, "makes": KINDS}
 
 KERNELS = (
     *(
-        (op, FastKernel(BackEnd.CUPY, "fused_pointwise", _supports, run=_run, **_KERNEL))
+        (
+            op,
+            FastKernel(
+                BackEnd.CUPY,
+                "fused_pointwise",
+                _supports,
+                run=_run,
+                attach=_attach,
+                packs=False,
+                **_KERNEL,
+            ),
+        )
         for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM)
     ),
     # CuPy's own accesses one element at a time.

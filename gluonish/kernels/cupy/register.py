@@ -1,6 +1,7 @@
 """The kernels of the CuPy back end, and functions that reference kernels on GPUs use."""
 
 from collections.abc import Callable
+from typing import Any
 
 from gluonish.core.dtype import FLOAT32, INT64
 from gluonish.kernels.cupy import (
@@ -38,8 +39,8 @@ from gluonish.ops.support.philox import set_device_bits, set_device_keys
 from gluonish.ops.support.precision import set_device_products
 
 
-def _fast(name: str, run: Callable[..., None]) -> FastKernel:
-    return FastKernel(BackEnd.CUPY, name, gemm.supports_floats, run=run)
+def _fast(name: str, run: Callable[..., None], **more: Any) -> FastKernel:
+    return FastKernel(BackEnd.CUPY, name, gemm.supports_floats, run=run, **more)
 
 
 def _by_cudnn(name: str, run: Callable[..., None]) -> FastKernel:
@@ -47,12 +48,14 @@ def _by_cudnn(name: str, run: Callable[..., None]) -> FastKernel:
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
-    (DOT, _fast("dot", gemm.dot)),
+    (DOT, _fast("dot", gemm.dot, attach=gemm.attach_dot, packs=False)),
     (
         BATCH_DOT,
         FastKernel(
             *(BackEnd.CUPY, "batch_dot", gemm.supports_floats),
             run=gemm.batch_dot,
+            attach=gemm.attach_batch_dot,
+            packs=False,
             reads_strides=lambda position, shape, strides: gemm.is_even(shape, strides),
             writes_strides=lambda position, shape, strides: (
                 strides[-1] == 1 and gemm.is_even(shape, strides)

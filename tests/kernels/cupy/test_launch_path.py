@@ -25,7 +25,7 @@ _WARM_UP = 4  # calls after which memory comes from the pool, and kernels are ch
 CEILINGS: dict[str, int] = {"add": 12, "add, recorded": 14, "product": 17, "two adds": 24}
 
 
-def _calls(run: Callable[[], Any]) -> list[str]:
+def calls_of(run: Callable[[], Any]) -> list[str]:
     """Return the functions of ours that a call runs."""
     found: list[str] = []
 
@@ -63,12 +63,12 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Callable[[],
 
 
 @pytest.mark.parametrize("what", CEILINGS)
-def test_operator_needs_few_calls(programs: dict[str, Callable[[], Any]], what: str) -> None:
+def test_operator_needs_fewcalls_of(programs: dict[str, Callable[[], Any]], what: str) -> None:
     run = programs[what]
     with autograd.record():
         for _ in range(_WARM_UP):
             run()
-        calls = _calls(run)
+        calls = calls_of(run)
     assert len(calls) <= CEILINGS[what], calls
     # A ceiling far above says nothing.
     assert len(calls) >= CEILINGS[what] - 4, f"lower the ceiling to {len(calls)}"

@@ -15,6 +15,7 @@ from gluonish.core.context import gpu
 from gluonish.core.device import device_of
 from gluonish.core.errors import OperatorError
 from gluonish.engine import use_engine
+from gluonish.gluon import HybridBlock
 from gluonish.kernels.cupy import launch_records
 from gluonish.kernels.cupy.launch_records import LaunchRecord
 from gluonish.ndarray import NDArray, eager
@@ -22,6 +23,7 @@ from gluonish.ops.registry import find_operator
 from tests.kernels.cupy.install import gpu_contexts
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.streams import CUDADriverError
+from tests.kernels.cupy.test_launch_path import calls_of
 
 CALLS = 5  # the last ones by a record
 SEED = int(os.environ.get("FAST_SEED", "0"))
@@ -288,3 +290,37 @@ def test_profiler_sees_every_call(
         profiler.set_state("stop")
     assert "broadcast_add" in profiler.dumps(reset=True)
     assert bound == []
+
+
+class _Sums(HybridBlock):
+    def hybrid_forward(self, F: Any, x: Any, w: Any) -> Any:
+        return F.softmax((x * 2 + w) * x) * 3 - x
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_hybridized_program_launches_on_moved_arrays(machine: Machine, shared: bool) -> None:
+    net = _Sums()
+    rng = np.random.default_rng(0)
+    given = [nd.array(rng.normal(size=(4, 8)), ctx=gpu()) for _ in range(4)]
+    w = nd.array(rng.normal(size=(8,)), ctx=gpu())
+    expected = [bits(net(x, w)) for x in given]
+    net.hybridize(static_alloc=shared)
+    for _ in range(3):
+        assert [bits(net(x, w)) for x in given] == expected
+    # A view with another address, and a switch that chooses another kernel.
+    longer = nd.array(np.concatenate([np.zeros(1), given[0].asnumpy().ravel()]), ctx=gpu())
+    assert bits(net(longer[1:].reshape((4, 8)), w)) == expected[0]
+    with GLUONISH_CUDA_VECTORS.override(False):
+        assert bits(net(given[1], w)) == expected[1]
+    assert bits(net(given[1], w)) == expected[1]
+
+
+def test_hybridized_program_needs_few_calls(machine: Machine) -> None:
+    net = _Sums()
+    x, w = nd.ones((4, 8), ctx=gpu()), nd.ones((8,), ctx=gpu())
+    net.hybridize()
+    for _ in range(4):
+        net(x, w)
+    found = calls_of(lambda: net(x, w))
+    assert found.count("pointwise.run") == 2
+    assert "pointwise._run" not in found

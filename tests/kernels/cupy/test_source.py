@@ -24,7 +24,8 @@ WINDOW = {"KERNEL": (1, 3, 2), "STRIDE": (1, 2, 1), "DILATE": (1, 1, 3), "PAD": 
 MACROS = tuple(
     (f"{name}{axis}", value) for name, along in WINDOW.items() for axis, value in enumerate(along)
 )
-CASTS = (("MOST", 140), ("TILE", 4096), ("NARROWS", 0), ("BLOCK", 4096))  # of casts and parts
+TABLES = (("MOST", 140), ("TILE", 4096), ("NARROWS", 0), ("BACK", 0), ("BLOCK", 4096))
+TABLES += (("CHUNK", 4096),)  # of casts, parts and zeros
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
@@ -32,7 +33,7 @@ CASTS = (("MOST", 140), ("TILE", 4096), ("NARROWS", 0), ("BLOCK", 4096))  # of c
 @pytest.mark.parametrize("name", NAMES)
 def test_nvrtc_compiles_every_source(name: str, dtype: Any, architecture: str) -> None:
     for wide in (False, True):
-        compile_source(source_text(name, np.dtype(dtype), wide, (*MACROS, *CASTS)), architecture)
+        compile_source(source_text(name, np.dtype(dtype), wide, (*MACROS, *TABLES)), architecture)
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
@@ -46,7 +47,7 @@ def test_nvrtc_compiles_the_updates_of_every_optimizer(rule: Rule, architecture:
 @pytest.mark.parametrize("name", NAMES)
 def test_sources_say_nothing_to_a_strict_compiler(name: str) -> None:
     for dtype in DTYPES:
-        host_kernels._compiled(source_text(name, np.dtype(dtype), True, (*MACROS, *CASTS)))
+        host_kernels._compiled(source_text(name, np.dtype(dtype), True, (*MACROS, *TABLES)))
 
 
 def _narrowed(device: OneDevice, values: Any, dtype: Any) -> Any:

@@ -74,11 +74,12 @@ class Session:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Note operators, jobs of the engine, and the ends of steps, inside the scope."""
-        health = importlib.import_module("gluonish.kernels.cupy.health")
+        stream = importlib.import_module("gluonish.kernels.cupy.stream").DeviceStream
         with ExitStack() as scopes:
             recorder = self.recorder
             around = functools.partial(_around, scopes)
-            around(health.Trail, "add", lambda trail, name: recorder.operator(name))
+            around(stream, "launch", lambda stream, fn, name="": recorder.operator(name))
+            around(stream, "note", lambda stream, name: recorder.operator(name))
             for module, kind, methods in () if self.ends_by_hand else _UPDATES:
                 owner = getattr(importlib.import_module(module), kind)
                 for method in methods:
