@@ -24,8 +24,11 @@ WINDOW = {"KERNEL": (1, 3, 2), "STRIDE": (1, 2, 1), "DILATE": (1, 1, 3), "PAD": 
 MACROS = tuple(
     (f"{name}{axis}", value) for name, along in WINDOW.items() for axis, value in enumerate(along)
 )
-TABLES = (("MOST", 140), ("TILE", 4096), ("NARROWS", 0), ("BACK", 0), ("BLOCK", 4096))
-TABLES += (("CHUNK", 4096),)  # of casts, parts and zeros
+# Of casts, parts and zeros.
+TABLES = (
+    *(("MOST", 140), ("TILE", 4096), ("NARROWS", 0), ("BACK", 0)),
+    *(("BLOCK", 4096), ("CHUNK", 4096)),
+)
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
