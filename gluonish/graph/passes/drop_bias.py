@@ -66,13 +66,13 @@ def _only_normalized(node: Node, readers: Readers) -> Node | None:
         return None
     if len(node.specs) > 1 or node.inputs[2].spec.dtype != node.specs[0].dtype:
         return None
-    read = readers.get((id(node), 0), ())
+    read = readers.get((id(node), 0), [])
     found = [reader for reader, _ in read if reader is not None and reader.op is _STATISTICS]
     if len(found) != 1 or not _is_of_batch(found[0]):
         return None
     mean = Value(found[0], 0)
     centred = all(_is_centred(each, mean, readers) for each in read if each[0] is not found[0])
-    alone = all(_is_subtracted(each, node, readers) for each in readers.get(mean.key, ()))
+    alone = all(_is_subtracted(each, node, readers) for each in readers.get(mean.key, []))
     return found[0] if centred and alone else None
 
 
@@ -87,7 +87,7 @@ def _is_centred(reader: tuple[Node | None, int], mean: Value, readers: Readers) 
     if node is None or node.op is None:
         return False
     if node.op.name == "Cast":
-        read = readers.get((id(node), 0), ())
+        read = readers.get((id(node), 0), [])
         return all(_is_centred(each, mean, readers) for each in read)
     if node.op.name == "broadcast_sub":
         reshaped = node.inputs[1].node
@@ -103,7 +103,7 @@ def _is_subtracted(reader: tuple[Node | None, int], data: Node, readers: Readers
     if node is None or node.op is None:
         return False
     if node.op.name == "Reshape":
-        read = readers.get((id(node), 0), ())
+        read = readers.get((id(node), 0), [])
         return all(_is_subtracted(each, data, readers) for each in read)
     if node.op.name == "broadcast_sub":
         value = node.inputs[0]
