@@ -64,7 +64,7 @@ def _only_normalized(node: Node, readers: Readers) -> Node | None:
     """Return the statistics of a convolution's output if everything reads it without its mean."""
     if node.op is None or node.op.name != "Convolution" or node.attrs["no_bias"]:
         return None
-    if len(node.specs) > 1 or node.inputs[2].spec.dtype != node.specs[0].dtype:
+    if node.inputs[2].spec.dtype != node.specs[0].dtype or len(node.specs) > 1:
         return None
     read = readers.get((id(node), 0), [])
     found = [reader for reader, _ in read if reader is not None and reader.op is _STATISTICS]
