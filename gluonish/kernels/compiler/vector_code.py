@@ -5,15 +5,20 @@ the instructions for loops over vectors of float32; `compile.compile_assembly` c
 Numbers are 64-bit integers, addresses and offsets count bytes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gluonish.kernels.compiler.half_floats import LOADS, STORES
 from gluonish.kernels.compiler.lowering import ENTRY
 from gluonish.kernels.compiler.machine_code import host
 from gluonish.kernels.compiler.metadata import Metadata
+from gluonish.kernels.compiler.vector_math import FUNCTIONS, Number, power_of_two
 
 Value = Any  # llvmlite's
+
+_LOADS = {"bfloat16": "load_bf16", "float16": "load_f16"}
+_STORES = {"bfloat16": "store_bf16", "float16": "store_f16"}
 
 
 def lanes() -> int:
@@ -179,6 +184,227 @@ class Assembler:
         """Combine an integer into the param ``name`` by bitwise or."""
         pointer = self._param_at(self._indices[name])
         self._builder.store(self._builder.or_(self._builder.load(pointer), value), pointer)
+
+    def load_integer(self, address: Value, nbytes: int) -> Value:
+        """Load a signed integer of some bytes."""
+        stored = self._builder.load(self._pointer(address, self._ir.IntType(8 * nbytes)))
+        return self._builder.sext(stored, self._int64) if nbytes < 8 else stored
+
+    def unless(self, condition: Value) -> Value:
+        """Return the negation of a condition."""
+        return self._builder.not_(condition)
+
+    def greatest(self, x: Value, y: Value | int) -> Value:
+        """Return the larger of two integers."""
+        return self.select(self.less(x, y), y, x)
+
+    @contextmanager
+    def when(self, condition: Value) -> Iterator[None]:
+        """Run the instructions of the ``with`` block if a condition holds."""
+        with self._builder.if_then(condition):
+            yield
+
+    def fold(
+        self,
+        start: Value | int,
+        stop: Value | int,
+        step: Value | int,
+        values: Sequence[Value],
+        body: Callable[[Value, list[Value]], Sequence[Value]],
+    ) -> list[Value]:
+        """Repeat instructions on values that stay in registers; return the last ones.
+
+        Args:
+            body: Called once, with the counter and the values of an iteration; returns the next.
+        """
+        builder = self._builder
+        before = builder.block
+        head, inside, after = (builder.append_basic_block() for _ in range(3))
+        first, last = self._number(start), self._number(stop)
+        builder.branch(head)
+        builder.position_at_end(head)
+        at = builder.phi(self._int64)
+        at.add_incoming(first, before)
+        current = [builder.phi(value.type) for value in values]
+        for phi, value in zip(current, values, strict=True):
+            phi.add_incoming(value, before)
+        builder.cbranch(builder.icmp_signed("<", at, last), inside, after)
+        builder.position_at_end(inside)
+        following = body(at, list(current))
+        at.add_incoming(builder.add(at, self._number(step)), builder.block)
+        for phi, value in zip(current, following, strict=True):
+            phi.add_incoming(value, builder.block)
+        straight = self._metadata.add_loop('!"llvm.loop.vectorize.enable", i1 false')
+        builder.branch(head).set_metadata("llvm.loop", straight)
+        builder.position_at_end(after)
+        return current
+
+    def reserve(self, nbytes: Value) -> Value:
+        """Return the address of uninitialized memory on the thread's stack, at a cache line.
+
+        It must not be in a loop: the memory is freed when the function ends.
+        """
+        made = self._builder.alloca(self._ir.IntType(8), nbytes)
+        made.align = 64
+        return self._builder.ptrtoint(made, self._int64)
+
+    def number_of_bits(self, bits: Value) -> Value:
+        """Return a vector filled with the float32 that has the low 32 bits of an integer."""
+        narrow = self._builder.trunc(bits, self._ir.IntType(32))
+        return self._filled(self._builder.bitcast(narrow, self._ir.FloatType()))
+
+    def constant(self, value: float) -> Value:
+        """Return a vector filled with a number."""
+        return self._all(value)
+
+    def load_element(self, address: Value, kind: str = "float32") -> Value:
+        """Return a vector filled with the element at an address, converted to float32.
+
+        Args:
+            kind: The dtype of the element: float32, float16, bfloat16, or bool (1 or 0).
+        """
+        return self._filled(self._element(address, kind))
+
+    def _element(self, address: Value, kind: str) -> Value:
+        builder, int_type = self._builder, self._ir.IntType
+        if kind == "float32":
+            return builder.load(self._pointer(address, self._ir.FloatType()))
+        if kind == "bool":
+            stored = builder.load(self._pointer(address, int_type(8)))
+            return builder.uitofp(stored, self._ir.FloatType())
+        return LOADS[_LOADS[kind]](builder, builder.load(self._pointer(address, int_type(16))))
+
+    def store_float(self, number: Value, address: Value) -> None:
+        """Store one float32."""
+        self._builder.store(number, self._pointer(address, self._ir.FloatType()))
+
+    def element(self, address: Value, kind: str) -> Value:
+        """Load one element as float32; ``kind`` as in `load_element`."""
+        return self._element(address, kind)
+
+    def float_product(self, x: Value, y: Value) -> Value:
+        """Return the product of two float32."""
+        return self._builder.fmul(x, y)
+
+    def first(self, vector: Value) -> Value:
+        """Return a vector's first element."""
+        return self._builder.extract_element(vector, self._ir.IntType(32)(0))
+
+    def store_element(self, number: Value, address: Value, kind: str) -> None:
+        """Store one float32 as an element of dtype ``kind``: float32, float16 or bfloat16."""
+        if kind == "float32":
+            self.store_float(number, address)
+        else:
+            bits = STORES[_STORES[kind]](self._builder, number)
+            self._builder.store(bits, self._pointer(address, self._ir.IntType(16)))
+
+    def _filled(self, number: Value) -> Value:
+        vector = self._ir.Constant(self._vector, self._ir.Undefined)
+        one = self._builder.insert_element(vector, number, self._ir.IntType(32)(0))
+        everywhere = self._ir.VectorType(self._ir.IntType(32), lanes())(None)
+        return self._builder.shuffle_vector(one, vector, everywhere)
+
+    def subtract(self, x: Value, y: Value) -> Value:
+        """Return the difference of two vectors."""
+        return self._builder.fsub(x, y)
+
+    def multiply(self, x: Value, y: Value) -> Value:
+        """Return the product of two vectors."""
+        return self._builder.fmul(x, y)
+
+    def divide_vectors(self, x: Value, y: Value) -> Value:
+        """Return the quotient of two vectors."""
+        return self._builder.fdiv(x, y)
+
+    def fma(self, x: Value, y: Value, z: Value) -> Value:
+        """Return ``x * y + z`` of vectors, rounded once."""
+        return Number(self._builder, x).fma(Number(self._builder, y), Number(self._builder, z)).value
+
+    def is_less(self, x: Value, y: Value) -> Value:
+        """Return the lanes where ``x < y``; none where one is NaN."""
+        return self._builder.fcmp_ordered("<", x, y)
+
+    def is_equal(self, x: Value, y: Value) -> Value:
+        """Return the lanes where ``x == y``."""
+        return self._builder.fcmp_ordered("==", x, y)
+
+    def where(self, lanes: Value, x: Value, y: Value) -> Value:
+        """Return the elements of ``x`` in some lanes, and of ``y`` in the others."""
+        return self._builder.select(lanes, x, y)
+
+    def larger(self, x: Value, y: Value) -> Value:
+        """Return the larger of two vectors' elements; those of ``y`` where ``x`` is NaN."""
+        return self.where(self._builder.fcmp_ordered(">", x, y), x, y)
+
+    def function(self, name: str, x: Value) -> Value:
+        """Return a function of `gluonish.kernels.compiler.vector_math` of a vector."""
+        _, compute = FUNCTIONS[name]
+        return compute(Number(self._builder, x)).value
+
+    def power_of_two(self, x: Value) -> Value:
+        """Return 2 ** x within 2 units in the last place, for elements up to 126.
+
+        Results below 2 ** -126 are zero; NaN stays NaN.
+        """
+        number = Number(self._builder, x)
+        return power_of_two(number).value
+
+    def lane_numbers(self, start: Value) -> Value:
+        """Return a vector of 32-bit integers: ``start``, ``start + 1``, and so on."""
+        kind = self._ir.VectorType(self._ir.IntType(32), lanes())
+        counts = self._ir.Constant(kind, list(range(lanes())))
+        return self._builder.add(self._filled_integer(start), counts)
+
+    def _filled_integer(self, value: Value) -> Value:
+        kind = self._ir.VectorType(self._ir.IntType(32), lanes())
+        undefined = self._ir.Constant(kind, self._ir.Undefined)
+        narrow = self._builder.trunc(value, self._ir.IntType(32))
+        one = self._builder.insert_element(undefined, narrow, self._ir.IntType(32)(0))
+        return self._builder.shuffle_vector(one, undefined, kind(None))
+
+    def between(self, integers: Value, low: Value, high: Value) -> Value:
+        """Return the lanes where ``low <= integer <= high``, signed."""
+        low, high = self._filled_integer(low), self._filled_integer(high)
+        above = self._builder.icmp_signed(">=", integers, low)
+        return self._builder.and_(above, self._builder.icmp_signed("<=", integers, high))
+
+    def transpose(self, rows: Sequence[Value]) -> list[Value]:
+        """Return the columns of as many vectors as a vector has lanes."""
+        result, distance = list(rows), 1
+        while distance < lanes():
+            result, distance = self._exchanged(result, distance), 2 * distance
+        return result
+
+    def _exchanged(self, rows: Sequence[Value], distance: int) -> list[Value]:
+        """Exchange elements between rows whose numbers differ in one bit."""
+        kind = self._ir.VectorType(self._ir.IntType(32), lanes())
+        made = list(rows)
+        for i in range(lanes()):
+            if i & distance:
+                continue
+            pair = rows[i], rows[i + distance]
+            for bit, row in ((0, i), (distance, i + distance)):
+                # Lane j takes column j of row i, or column j of the other row.
+                source = [
+                    (j & ~distance | bit) + (lanes() if j & distance else 0) for j in range(lanes())
+                ]
+                made[row] = self._builder.shuffle_vector(*pair, self._ir.Constant(kind, source))
+        return made
+
+    def load_converted(self, address: Value, kind: str) -> Value:
+        """Load a vector of elements of dtype ``kind``, converted to float32."""
+        if kind == "float32":
+            return self.load(address)
+        half = self._ir.VectorType(self._ir.IntType(16), lanes())
+        bits = self._builder.load(self._pointer(address, half), align=2)
+        wide = self._ir.VectorType(self._ir.IntType(32), lanes())
+        if kind == "bfloat16":
+            shift = self._ir.Constant(wide, [16] * lanes())
+            return self._builder.bitcast(
+                self._builder.shl(self._builder.zext(bits, wide), shift), self._vector
+            )
+        halves = self._ir.VectorType(self._ir.HalfType(), lanes())
+        return self._builder.fpext(self._builder.bitcast(bits, halves), self._vector)
 
     def _number(self, value: Value | int) -> Value:
         return self._int64(value) if isinstance(value, int) else value

@@ -42,12 +42,19 @@ _FORMATS = {
 }
 
 
+def _constant(kind: Any, value: float) -> Any:
+    """Return a constant of a type, or a vector filled with it."""
+    from llvmlite import ir
+
+    return ir.Constant(kind, [value] * kind.count if isinstance(kind, ir.VectorType) else value)
+
+
 class Number:
     """A floating-point value whose operators append LLVM instructions.
 
     Args:
         builder: llvmlite's ``IRBuilder``.
-        value: The LLVM value, a float or a double.
+        value: The LLVM value: a float, a double, or a vector of floats.
     """
 
     __slots__ = ("builder", "value")
@@ -59,7 +66,7 @@ class Number:
     @property
     def format(self) -> _Format:
         """The constants of the number's type."""
-        return _FORMATS[str(self.value.type)]
+        return _FORMATS[str(getattr(self.value.type, "element", self.value.type))]
 
     def doubled(self) -> "Number":
         """Convert to double."""
@@ -69,10 +76,10 @@ class Number:
 
     def like(self, number: float) -> "Number":
         """Return a constant of the same type."""
-        return Number(self.builder, self.value.type(number))
+        return Number(self.builder, _constant(self.value.type, number))
 
     def _raw(self, other: "Number | float") -> Any:
-        return other.value if isinstance(other, Number) else self.value.type(other)
+        return other.value if isinstance(other, Number) else _constant(self.value.type, other)
 
     def __add__(self, other: "Number | float") -> "Number":
         return Number(self.builder, self.builder.fadd(self.value, self._raw(other)))
@@ -110,7 +117,13 @@ class Number:
         kind = self.value.type
         arguments = [self.value, *(self._raw(other) for other in others)]
         signature = ir.FunctionType(kind, [kind] * len(arguments))
-        function = self.builder.module.declare_intrinsic(f"llvm.{name}", [kind], signature)
+        if isinstance(kind, ir.VectorType):  # whose name llvmlite does not know
+            bits = self.format.bits
+            full = f"llvm.{name}.v{kind.count}f{bits}"
+            module = self.builder.module
+            function = module.globals.get(full) or ir.Function(module, signature, full)
+        else:
+            function = self.builder.module.declare_intrinsic(f"llvm.{name}", [kind], signature)
         return Number(self.builder, self.builder.call(function, arguments))
 
     def fma(self, factor: "Number | float", addend: "Number | float") -> "Number":
@@ -121,7 +134,10 @@ class Number:
         """Return the bits as an integer."""
         from llvmlite import ir
 
-        return self.builder.bitcast(self.value, ir.IntType(self.format.bits))
+        kind: Any = ir.IntType(self.format.bits)
+        if isinstance(self.value.type, ir.VectorType):
+            kind = ir.VectorType(kind, self.value.type.count)
+        return self.builder.bitcast(self.value, kind)
 
     def from_bits(self, bits: Any) -> "Number":
         """Return the number of the same type that has these bits."""
@@ -140,8 +156,24 @@ def _power_of_two(exponent: Any, x: Number) -> Number:
     """Return 2 ** exponent, which must be a normal number, in the type of ``x``."""
     builder, form = x.builder, x.format
     bias = (1 << (form.bits - form.fraction - 2)) - 1
-    biased = builder.add(exponent, exponent.type(bias))
-    return x.from_bits(builder.shl(biased, exponent.type(form.fraction)))
+    biased = builder.add(exponent, _constant(exponent.type, bias))
+    return x.from_bits(builder.shl(biased, _constant(exponent.type, form.fraction)))
+
+
+# 2 ** x = exp(x ln 2) up to half an integer from 0, as a polynomial: the Taylor series, whose next
+# term is below 2e-8 there.
+_POWER = tuple(math.log(2) ** k / math.factorial(k) for k in range(8))
+
+
+def power_of_two(x: Number) -> Number:
+    """Return 2 ** x for float32 up to 126; results below the normal numbers are zero."""
+    form, builder = x.format, x.builder
+    magic = x.like(1.5 * 2.0**form.fraction)
+    shifted = x + magic
+    count = builder.sub(shifted.bits(), magic.bits())
+    rest = x - (shifted - magic)
+    result = _polynomial(rest, _POWER) * _power_of_two(count, x)
+    return result.unless(x.compare("<", -126.0), 0.0)
 
 
 class _Reduced(NamedTuple):
@@ -164,7 +196,7 @@ def _reduce(x: Number) -> _Reduced:
     integer = shifted - magic
     r = integer.fma(-form.ln2_low, integer.fma(-form.ln2_high, x))
     # For NaN the count is arbitrary, and the rest is NaN.
-    half = builder.ashr(count, count.type(1))
+    half = builder.ashr(count, _constant(count.type, 1))
     low, high = (_power_of_two(n, x) for n in (half, builder.sub(count, half)))
     tail = _polynomial(r, [1 / math.factorial(k) for k in range(2, form.exp_terms + 1)])
     return _Reduced((r * r).fma(tail, r), low, high)
@@ -191,8 +223,8 @@ def _log(x: Number) -> Number:
     bits = scaled.bits()
     root = x.like(math.sqrt(0.5)).bits()
     above = builder.sub(bits, root)
-    exponent = builder.ashr(above, above.type(form.fraction))
-    mask = above.type((1 << form.fraction) - 1)
+    exponent = builder.ashr(above, _constant(above.type, form.fraction))
+    mask = _constant(above.type, (1 << form.fraction) - 1)
     f = x.from_bits(builder.add(builder.and_(above, mask), root)) - 1
     e = Number(builder, builder.sitofp(exponent, x.value.type))
     e = e.unless(tiny, e - float(form.fraction))
@@ -205,7 +237,7 @@ def _log(x: Number) -> Number:
     result = e.fma(form.ln2_high, f - tail)
     result = result.unless(x.compare("==", math.inf), x)
     result = result.unless(x.compare("==", 0.0), -math.inf)
-    return result.unless(builder.fcmp_unordered("<", x.value, x.value.type(0.0)), math.nan)
+    return result.unless(builder.fcmp_unordered("<", x.value, _constant(x.value.type, 0.0)), math.nan)
 
 
 def _log1p(x: Number) -> Number:
