@@ -11,6 +11,8 @@ References:
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gluonish.kernels.compiler.vector_math import constant
+
 
 def _load_bf16(builder: Any, bits: Any) -> Any:
     from llvmlite import ir
@@ -23,14 +25,17 @@ def _store_bf16(builder: Any, x: Any) -> Any:
     from llvmlite import ir
 
     # Round to nearest, ties to even; NaN is separate, as rounding may carry into its sign bit.
-    int32 = ir.IntType(32)
-    bits = builder.bitcast(x, int32)
-    odd = builder.and_(builder.lshr(bits, int32(16)), int32(1))
-    rounded = builder.add(bits, builder.add(odd, int32(0x7FFF)))
+    wide: Any = ir.IntType(32)
+    narrow: Any = ir.IntType(16)
+    if isinstance(x.type, ir.VectorType):
+        wide, narrow = (ir.VectorType(kind, x.type.count) for kind in (wide, narrow))
+    bits = builder.bitcast(x, wide)
+    odd = builder.and_(builder.lshr(bits, constant(wide, 16)), constant(wide, 1))
+    rounded = builder.add(bits, builder.add(odd, constant(wide, 0x7FFF)))
     is_nan = builder.fcmp_unordered("uno", x, x)
-    quiet_nan = builder.or_(bits, int32(0x400000))
+    quiet_nan = builder.or_(bits, constant(wide, 0x400000))
     chosen = builder.select(is_nan, quiet_nan, rounded)
-    return builder.trunc(builder.lshr(chosen, int32(16)), ir.IntType(16))
+    return builder.trunc(builder.lshr(chosen, constant(wide, 16)), narrow)
 
 
 def _load_f16(builder: Any, bits: Any) -> Any:
@@ -63,15 +68,15 @@ def philox4x32(builder: Any, block: Any, seed: Any, offset: Any) -> list[Any]:
 
     Args:
         builder: llvmlite's ``IRBuilder``.
-        block: Index of the block, a 64-bit value.
-        seed: First half of the key, a 64-bit value.
-        offset: Second half of the key, a 64-bit value.
+        block: Index of the block, a 64-bit value or a vector of them.
+        seed: First half of the key, of the same type.
+        offset: Second half of the key, of the same type.
 
     Returns:
-        Four values of 64 bits, below 2**32.
+        Four values of that type, below 2**32.
     """
     wide = block.type
-    low, half = wide(0xFFFFFFFF), wide(32)
+    low, half = constant(wide, 0xFFFFFFFF), constant(wide, 32)
 
     def halves(value: Any) -> list[Any]:
         return [builder.and_(value, low), builder.lshr(value, half)]
@@ -82,11 +87,11 @@ def philox4x32(builder: Any, block: Any, seed: Any, offset: Any) -> list[Any]:
     for i in range(_ROUNDS):
         if i:
             k0, k1 = (
-                builder.and_(builder.add(k, wide(step)), low)
+                builder.and_(builder.add(k, constant(wide, step)), low)
                 for k, step in zip((k0, k1), _WEYL, strict=True)
             )
-        p0 = builder.mul(c0, wide(_MULTIPLIERS[0]))
-        p1 = builder.mul(c2, wide(_MULTIPLIERS[1]))
+        p0 = builder.mul(c0, constant(wide, _MULTIPLIERS[0]))
+        p1 = builder.mul(c2, constant(wide, _MULTIPLIERS[1]))
         c0 = builder.xor(builder.xor(builder.lshr(p1, half), c1), k0)
         c2 = builder.xor(builder.xor(builder.lshr(p0, half), c3), k1)
         c1, c3 = builder.and_(p1, low), builder.and_(p0, low)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gluonish.kernels.compiler.half_floats import LOADS, STORES
+from gluonish.kernels.compiler.half_floats import LOADS, STORES, philox4x32
 from gluonish.kernels.compiler.lowering import ENTRY
 from gluonish.kernels.compiler.machine_code import host
 from gluonish.kernels.compiler.metadata import Metadata
@@ -185,10 +185,14 @@ class Assembler:
         pointer = self._param_at(self._indices[name])
         self._builder.store(self._builder.or_(self._builder.load(pointer), value), pointer)
 
-    def load_integer(self, address: Value, nbytes: int) -> Value:
-        """Load a signed integer of some bytes."""
-        stored = self._builder.load(self._pointer(address, self._ir.IntType(8 * nbytes)))
-        return self._builder.sext(stored, self._int64) if nbytes < 8 else stored
+    def load_number(self, address: Value, kind: str) -> Value:
+        """Load a number of dtype int32, int64 or float32 as an integer."""
+        if kind == "float32":
+            number = self._builder.load(self._pointer(address, self._ir.FloatType()))
+            return self._builder.fptosi(number, self._int64)
+        stored = self._ir.IntType(int(kind.removeprefix("int")))
+        number = self._builder.load(self._pointer(address, stored))
+        return self._builder.sext(number, self._int64) if stored.width < 64 else number
 
     def unless(self, condition: Value) -> Value:
         """Return the negation of a condition."""
@@ -395,6 +399,10 @@ class Assembler:
         """Load a vector of elements of dtype ``kind``, converted to float32."""
         if kind == "float32":
             return self.load(address)
+        if kind == "bool":
+            stored = self._ir.VectorType(self._ir.IntType(8), lanes())
+            flags = self._builder.load(self._pointer(address, stored), align=1)
+            return self._builder.uitofp(flags, self._vector)
         half = self._ir.VectorType(self._ir.IntType(16), lanes())
         bits = self._builder.load(self._pointer(address, half), align=2)
         wide = self._ir.VectorType(self._ir.IntType(32), lanes())
@@ -405,6 +413,65 @@ class Assembler:
             )
         halves = self._ir.VectorType(self._ir.HalfType(), lanes())
         return self._builder.fpext(self._builder.bitcast(bits, halves), self._vector)
+
+    def store_converted(self, vector: Value, address: Value, kind: str) -> None:
+        """Store a vector as elements of dtype ``kind``: float32, float16 or bfloat16."""
+        if kind == "float32":
+            self.store(vector, address)
+            return
+        builder = self._builder
+        half = self._ir.VectorType(self._ir.IntType(16), lanes())
+        if kind == "float16":
+            halves = self._ir.VectorType(self._ir.HalfType(), lanes())
+            bits = builder.bitcast(builder.fptrunc(vector, halves), half)
+        else:
+            bits = STORES["store_bf16"](builder, vector)
+        builder.store(bits, self._pointer(address, half), align=2)
+
+    def philox(self, blocks: Value, seed: Value, offset: Value) -> list[Value]:
+        """Return Philox's four words for a block number in each lane.
+
+        Args:
+            blocks: A vector of 64-bit integers, of `wide_lanes`.
+            seed: First half of the key.
+            offset: Second half of the key.
+
+        Returns:
+            Four vectors of float32: the upper 24 bits of each word, times 2 ** -24.
+        """
+        words = philox4x32(self._builder, blocks, self._wide(seed), self._wide(offset))
+        shift = self._ir.Constant(blocks.type, [8] * lanes())
+        narrow = self._ir.VectorType(self._ir.IntType(32), lanes())
+        made = []
+        for word in words:
+            top = self._builder.trunc(self._builder.lshr(word, shift), narrow)
+            number = self._builder.sitofp(top, self._vector)
+            made.append(self.multiply(number, self.constant(2.0**-24)))
+        return made
+
+    def wide_lanes(self, start: Value, step: Value) -> Value:
+        """Return a vector of 64-bit integers: ``start``, ``start + step``, and so on."""
+        kind = self._ir.VectorType(self._int64, lanes())
+        counts = self._ir.Constant(kind, list(range(lanes())))
+        steps = self._builder.mul(self._wide(step), counts)
+        return self._builder.add(self._wide(start), steps)
+
+    def shifted_right(self, integers: Value, bits: int) -> Value:
+        """Return 64-bit integers without their lowest bits."""
+        return self._builder.lshr(integers, self._ir.Constant(integers.type, [bits] * lanes()))
+
+    def has_low_bits(self, integers: Value, bits: int) -> Value:
+        """Return the lanes whose 64-bit integers have these two lowest bits."""
+        kind = integers.type
+        low = self._builder.and_(integers, self._ir.Constant(kind, [3] * lanes()))
+        return self._builder.icmp_unsigned("==", low, self._ir.Constant(kind, [bits] * lanes()))
+
+    def _wide(self, value: Value) -> Value:
+        kind = self._ir.VectorType(self._int64, lanes())
+        undefined = self._ir.Constant(kind, self._ir.Undefined)
+        one = self._builder.insert_element(undefined, value, self._ir.IntType(32)(0))
+        zeros = self._ir.VectorType(self._ir.IntType(32), lanes())(None)
+        return self._builder.shuffle_vector(one, undefined, zeros)
 
     def _number(self, value: Value | int) -> Value:
         return self._int64(value) if isinstance(value, int) else value

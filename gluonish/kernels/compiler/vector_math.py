@@ -42,7 +42,7 @@ _FORMATS = {
 }
 
 
-def _constant(kind: Any, value: float) -> Any:
+def constant(kind: Any, value: float) -> Any:
     """Return a constant of a type, or a vector filled with it."""
     from llvmlite import ir
 
@@ -76,10 +76,10 @@ class Number:
 
     def like(self, number: float) -> "Number":
         """Return a constant of the same type."""
-        return Number(self.builder, _constant(self.value.type, number))
+        return Number(self.builder, constant(self.value.type, number))
 
     def _raw(self, other: "Number | float") -> Any:
-        return other.value if isinstance(other, Number) else _constant(self.value.type, other)
+        return other.value if isinstance(other, Number) else constant(self.value.type, other)
 
     def __add__(self, other: "Number | float") -> "Number":
         return Number(self.builder, self.builder.fadd(self.value, self._raw(other)))
@@ -156,8 +156,8 @@ def _power_of_two(exponent: Any, x: Number) -> Number:
     """Return 2 ** exponent, which must be a normal number, in the type of ``x``."""
     builder, form = x.builder, x.format
     bias = (1 << (form.bits - form.fraction - 2)) - 1
-    biased = builder.add(exponent, _constant(exponent.type, bias))
-    return x.from_bits(builder.shl(biased, _constant(exponent.type, form.fraction)))
+    biased = builder.add(exponent, constant(exponent.type, bias))
+    return x.from_bits(builder.shl(biased, constant(exponent.type, form.fraction)))
 
 
 # 2 ** x = exp(x ln 2) up to half an integer from 0, as a polynomial: the Taylor series, whose next
@@ -196,7 +196,7 @@ def _reduce(x: Number) -> _Reduced:
     integer = shifted - magic
     r = integer.fma(-form.ln2_low, integer.fma(-form.ln2_high, x))
     # For NaN the count is arbitrary, and the rest is NaN.
-    half = builder.ashr(count, _constant(count.type, 1))
+    half = builder.ashr(count, constant(count.type, 1))
     low, high = (_power_of_two(n, x) for n in (half, builder.sub(count, half)))
     tail = _polynomial(r, [1 / math.factorial(k) for k in range(2, form.exp_terms + 1)])
     return _Reduced((r * r).fma(tail, r), low, high)
@@ -223,8 +223,8 @@ def _log(x: Number) -> Number:
     bits = scaled.bits()
     root = x.like(math.sqrt(0.5)).bits()
     above = builder.sub(bits, root)
-    exponent = builder.ashr(above, _constant(above.type, form.fraction))
-    mask = _constant(above.type, (1 << form.fraction) - 1)
+    exponent = builder.ashr(above, constant(above.type, form.fraction))
+    mask = constant(above.type, (1 << form.fraction) - 1)
     f = x.from_bits(builder.add(builder.and_(above, mask), root)) - 1
     e = Number(builder, builder.sitofp(exponent, x.value.type))
     e = e.unless(tiny, e - float(form.fraction))
@@ -237,7 +237,7 @@ def _log(x: Number) -> Number:
     result = e.fma(form.ln2_high, f - tail)
     result = result.unless(x.compare("==", math.inf), x)
     result = result.unless(x.compare("==", 0.0), -math.inf)
-    return result.unless(builder.fcmp_unordered("<", x.value, _constant(x.value.type, 0.0)), math.nan)
+    return result.unless(builder.fcmp_unordered("<", x.value, constant(x.value.type, 0.0)), math.nan)
 
 
 def _log1p(x: Number) -> Number:
