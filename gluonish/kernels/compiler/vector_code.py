@@ -74,9 +74,9 @@ class Assembler:
             total = self._builder.add(total, term)
         return total
 
-    def difference(self, x: Value, y: Value | int) -> Value:
+    def difference(self, x: Value | int, y: Value | int) -> Value:
         """Return ``x - y``."""
-        return self._builder.sub(x, self._number(y))
+        return self._builder.sub(self._number(x), self._number(y))
 
     def product(self, *factors: Value | int) -> Value:
         """Return the product of integers."""

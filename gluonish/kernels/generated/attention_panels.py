@@ -200,8 +200,8 @@ def gather(
 ) -> None:
     """Transpose rows, times a factor, to a panel; rows after the last are copies of that one."""
     step, itemsize = row_nbytes(), {"float32": 4, "bool": 1}.get(kind, 2)
-    contiguous = code.less(rows.column, itemsize + 1)
-    full = code.select(contiguous, full_vectors(code, columns), 0)
+    step_is_one = code.within(code.difference(rows.column, itemsize), code.number(1))
+    full = code.select(step_is_one, full_vectors(code, columns), 0)
     for group in range(vectors()):
         lines = [
             code.sum(
