@@ -27,6 +27,7 @@ IN_ORDER = (
     "generated.sums",
     "generated.concat_and_slice",
     "generated.data_movement",
+    "generated.attention",
     "generated.batch_norm",
     "generated.bilinear_points",
     "generated.box_iou",

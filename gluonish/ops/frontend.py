@@ -155,6 +155,8 @@ def bind_arguments(
         if given.get(name) is not None:
             raise OperatorError(f"{op.name}: expected {name} once, got it twice")
         given[name] = value
+    for name, attribute in op.optional.items():
+        given.setdefault(attribute, given.get(name) is not None)
     inputs = [given.pop(name, None) for name in names]
     attrs = op.schema.parse(
         op.name, {name: value for name, value in given.items() if not _is_omitted(op, name, value)}

@@ -89,6 +89,8 @@ class Operator:
         inputs: Names of all array inputs.
         active_inputs: Function of the attributes that returns the names in use (no ``bias`` under
             ``no_bias``); all by default.
+        optional: For each input that may be omitted, the attribute that says whether it is there;
+            a call sets it, unless the user does.
         aliases: Other registry names of the same operator.
         outputs: Number of arrays the kernel fills, or a function of the attributes.
         visible: Number of outputs returned to the caller, the others are for the gradient; all by
@@ -133,6 +135,7 @@ class Operator:
         "measure",
         "name",
         "opens",
+        "optional",
         "output_names",
         "outputs",
         "ignores_head_gradient",
@@ -156,6 +159,7 @@ class Operator:
         doc: str,
         inputs: tuple[str, ...] = ("data",),
         active_inputs: Callable[[Attrs], tuple[str, ...]] | None = None,
+        optional: Mapping[str, str] = MappingProxyType({}),
         schema: Schema | None = None,
         aliases: tuple[str, ...] = (),
         outputs: int | Callable[[Attrs], int] = 1,
@@ -176,6 +180,7 @@ class Operator:
         self.doc = doc
         self.inputs = inputs
         self.active_inputs = active_inputs
+        self.optional = optional
         self.schema = Schema() if schema is None else schema
         self.aliases = aliases
         self.outputs = outputs

@@ -97,13 +97,13 @@ class _Link(NamedTuple):
 def _found(new: Value, old: Value, reads: Reads) -> _Found | None:
     """Return the attention whose weights are a value; None if it is something else."""
     link = _without_reshapes(_Link(old, new), reads)
-    attrs: dict[str, Any] = {"scale": 1.0, "p": 0.0, "mode": "training", "train": False}
-    attrs["swapped"] = False
+    attrs: dict[str, Any] = {**ATTENTION.schema.defaults, "scale": 1.0, "train": False}
     if link.is_of(("Dropout",), reads):
         node = link.new.node
         if node.attrs["axes"] or not node.attrs["p"] or reads[id(link.old.node), 1]:
             return None
-        attrs |= {name: node.attrs[name] for name in ("p", "mode", "train")}
+        attrs |= {name: node.attrs[name] for name in ("mode", "train")}
+        attrs["dropout"] = node.attrs["p"]
         link = _without_reshapes(link.before(), reads)
     if not link.is_of(("softmax",), reads) or not _is_plain_softmax(link.new.node):
         return None

@@ -29,7 +29,12 @@ def _passes() -> Passes:
     if not enabled():
         return {}
     fusion = {"supports": supports, "aligned_shape": aligned_shape}
-    return {**{name: {} for name in _PASSES}, "fuse_pointwise": fusion}
+    attention = {"supports": load("gluonish.kernels.generated.attention").is_faster}
+    return {
+        **{name: {} for name in _PASSES},
+        "fuse_pointwise": fusion,
+        "fuse_attention": attention,
+    }
 
 
 SUPPORT = Support(

@@ -126,7 +126,7 @@ REASONS: Mapping[str, str] = {
             *("_fused_convolution", "_fused_dense", "_fused_pointwise", "_fused_pointwise_many"),
             *(
                 "_fused_pointwise_random",
-                "_attention",
+                "scaled_dot_product_attention",
                 "_cast_weights",
                 "_zeros_like_many",
                 "_dropout_factors",
