@@ -81,7 +81,8 @@ def fuse_layers(graph: Graph, device: Device, constant: Collection[Node] | None)
     """
     offered = back_ends.passes(device.platform)
     reserve = partial(reserve_rnn, device=device, gradient=constant is None)
-    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn, reserve, fuse_attention))
+    attention = partial(fuse_attention, gradient=constant is None)
+    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn, reserve, attention))
     if constant is None:
         # A BatchNorm that can be split is fused better afterwards.
         splits = _name(split_batch_norm) in offered and _is_on(split_batch_norm)

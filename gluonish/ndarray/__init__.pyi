@@ -2422,6 +2422,27 @@ def sample_uniform(
     name: str | None = None,
 ) -> NDArray:
     """Draw from uniform distributions on [low, high)."""
+def scaled_dot_product_attention(
+    query: NDArray,
+    key: NDArray | None = None,
+    value: NDArray | None = None,
+    mask: NDArray | None = None,
+    valid_length: NDArray | None = None,
+    dropout: float = 0.0,
+    mode: Literal["always", "training"] | str = "training",
+    causal: bool | int = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
+    swapped: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Attention: softmax of scaled products of queries and keys, times values."""
 def scatter_nd(
     data: NDArray,
     indices: NDArray,

@@ -233,6 +233,7 @@ from gluonish.ndarray import sample_negative_binomial as sample_negative_binomia
 from gluonish.ndarray import sample_normal as sample_normal
 from gluonish.ndarray import sample_poisson as sample_poisson
 from gluonish.ndarray import sample_uniform as sample_uniform
+from gluonish.ndarray import scaled_dot_product_attention as scaled_dot_product_attention
 from gluonish.ndarray import scatter_nd as scatter_nd
 from gluonish.ndarray import sgd_mom_update as sgd_mom_update
 from gluonish.ndarray import sgd_update as sgd_update
@@ -743,34 +744,22 @@ def _arange(
     name: str | None = None,
 ) -> NDArray:
     """Values from start up to stop in steps of step, each repeated repeat times."""
-def _attention(
-    queries: NDArray,
-    keys: NDArray,
-    values: NDArray,
-    scale: float = 1.0,
-    p: float = 0.0,
-    mode: Literal["always", "training"] | str = "training",
-    swapped: bool | int = False,
+def _attention_hidden(
+    query: NDArray,
+    mask: NDArray | None = None,
+    valid_length: NDArray | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType = ...,
+    causal: bool | int = False,
+    window: int | None = None,
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
-) -> NDArray:
-    """Attention: softmax of scale times the products of queries and keys, times values."""
-def _attention_backward(
-    grad: NDArray,
-    queries: NDArray,
-    keys: NDArray,
-    values: NDArray,
-    out: NDArray,
-    log_sum: NDArray,
-    drawn: NDArray,
-    scale: float = 1.0,
-    p: float = 0.0,
-    swapped: bool | int = False,
-    *,
-    name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of _attention's queries, keys and values."""
+    """Where a query may attend to a key: an addend for the scores, very low where it may not, and 1
+    or 0."""
 def _backward_einsum(
     data: NDArray,
     source: str,
@@ -6077,6 +6066,27 @@ def _npx_roi_pooling(
     name: str | None = None,
 ) -> NDArray:
     """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+def _npx_scaled_dot_product_attention(
+    query: NDArray,
+    key: NDArray | None = None,
+    value: NDArray | None = None,
+    mask: NDArray | None = None,
+    valid_length: NDArray | None = None,
+    dropout: float = 0.0,
+    mode: Literal["always", "training"] | str = "training",
+    causal: bool | int = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
+    swapped: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Attention: softmax of scaled products of queries and keys, times values."""
 def _npx_sequence_mask(
     data: NDArray,
     sequence_length: NDArray | None = None,
@@ -6860,6 +6870,29 @@ def _sample_weight(
     name: str | None = None,
 ) -> NDArray:
     """Sample weights of a loss, reshaped to broadcast to it."""
+def _scaled_dot_product_attention_backward(
+    grad: NDArray,
+    query: NDArray | None = None,
+    key: NDArray | None = None,
+    value: NDArray | None = None,
+    out: NDArray | None = None,
+    log_sum: NDArray | None = None,
+    drawn: NDArray | None = None,
+    mask: NDArray | None = None,
+    valid_length: NDArray | None = None,
+    dropout: float = 0.0,
+    causal: bool | int = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
+    swapped: bool | int = False,
+    *,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of scaled_dot_product_attention's query, key and value."""
 def _scan(
     data: NDArray,
     num_data: int,

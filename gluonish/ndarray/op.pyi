@@ -230,6 +230,7 @@ from gluonish.ndarray import sample_negative_binomial as sample_negative_binomia
 from gluonish.ndarray import sample_normal as sample_normal
 from gluonish.ndarray import sample_poisson as sample_poisson
 from gluonish.ndarray import sample_uniform as sample_uniform
+from gluonish.ndarray import scaled_dot_product_attention as scaled_dot_product_attention
 from gluonish.ndarray import scatter_nd as scatter_nd
 from gluonish.ndarray import sgd_mom_update as sgd_mom_update
 from gluonish.ndarray import sgd_update as sgd_update

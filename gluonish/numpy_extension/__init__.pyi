@@ -416,6 +416,27 @@ def roi_pooling(
     name: str | None = None,
 ) -> ndarray:
     """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+def scaled_dot_product_attention(
+    query: ndarray,
+    key: ndarray | None = None,
+    value: ndarray | None = None,
+    mask: ndarray | None = None,
+    valid_length: ndarray | None = None,
+    dropout: float = 0.0,
+    mode: Literal["always", "training"] | str = "training",
+    causal: bool | int = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
+    swapped: bool | int = False,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Attention: softmax of scaled products of queries and keys, times values."""
 def sequence_mask(
     data: ndarray,
     sequence_length: ndarray | None = None,

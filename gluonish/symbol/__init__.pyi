@@ -2607,6 +2607,28 @@ def sample_uniform(
     out: None = None,
 ) -> Symbol:
     """Draw from uniform distributions on [low, high)."""
+def scaled_dot_product_attention(
+    query: Symbol | None = None,
+    key: Symbol | None = None,
+    value: Symbol | None = None,
+    mask: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    dropout: float = 0.0,
+    mode: Literal["always", "training"] | str = "training",
+    causal: bool | int = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
+    swapped: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Attention: softmax of scaled products of queries and keys, times values."""
 def scatter_nd(
     data: Symbol | None = None,
     indices: Symbol | None = None,

@@ -235,6 +235,7 @@ from gluonish.symbol import sample_negative_binomial as sample_negative_binomial
 from gluonish.symbol import sample_normal as sample_normal
 from gluonish.symbol import sample_poisson as sample_poisson
 from gluonish.symbol import sample_uniform as sample_uniform
+from gluonish.symbol import scaled_dot_product_attention as scaled_dot_product_attention
 from gluonish.symbol import scatter_nd as scatter_nd
 from gluonish.symbol import sgd_mom_update as sgd_mom_update
 from gluonish.symbol import sgd_update as sgd_update
@@ -794,36 +795,23 @@ def _arange(
     out: None = None,
 ) -> Symbol:
     """Values from start up to stop in steps of step, each repeated repeat times."""
-def _attention(
-    queries: Symbol | None = None,
-    keys: Symbol | None = None,
-    values: Symbol | None = None,
-    scale: float = 1.0,
-    p: float = 0.0,
-    mode: Literal["always", "training"] | str = "training",
-    swapped: bool | int = False,
+def _attention_hidden(
+    query: Symbol | None = None,
+    mask: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType = ...,
+    causal: bool | int = False,
+    window: int | None = None,
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Attention: softmax of scale times the products of queries and keys, times values."""
-def _attention_backward(
-    grad: Symbol | None = None,
-    queries: Symbol | None = None,
-    keys: Symbol | None = None,
-    values: Symbol | None = None,
-    out: Symbol | None = None,
-    log_sum: Symbol | None = None,
-    drawn: Symbol | None = None,
-    scale: float = 1.0,
-    p: float = 0.0,
-    swapped: bool | int = False,
-    *,
-    name: str | None = None,
-    attr: Mapping[str, str] | None = None,
-) -> Symbol:
-    """Gradients of _attention's queries, keys and values."""
+    """Where a query may attend to a key: an addend for the scores, very low where it may not, and 1
+    or 0."""
 def _backward_einsum(
     data: Symbol | None = None,
     source: str = ...,
@@ -6635,6 +6623,28 @@ def _npx_roi_pooling(
     out: None = None,
 ) -> Symbol:
     """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+def _npx_scaled_dot_product_attention(
+    query: Symbol | None = None,
+    key: Symbol | None = None,
+    value: Symbol | None = None,
+    mask: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    dropout: float = 0.0,
+    mode: Literal["always", "training"] | str = "training",
+    causal: bool | int = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
+    swapped: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Attention: softmax of scaled products of queries and keys, times values."""
 def _npx_sequence_mask(
     data: Symbol | None = None,
     sequence_length: Symbol | None = None,
@@ -7490,6 +7500,30 @@ def _sample_weight(
     out: None = None,
 ) -> Symbol:
     """Sample weights of a loss, reshaped to broadcast to it."""
+def _scaled_dot_product_attention_backward(
+    grad: Symbol | None = None,
+    query: Symbol | None = None,
+    key: Symbol | None = None,
+    value: Symbol | None = None,
+    out: Symbol | None = None,
+    log_sum: Symbol | None = None,
+    drawn: Symbol | None = None,
+    mask: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    dropout: float = 0.0,
+    causal: bool | int = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
+    swapped: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+) -> Symbol:
+    """Gradients of scaled_dot_product_attention's query, key and value."""
 def _scan(
     data: Symbol | None = None,
     num_data: int = ...,

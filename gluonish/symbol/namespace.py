@@ -180,6 +180,7 @@ def _spelled(
         raw |= dict(zip(op.schema.attributes, args[len(op.inputs) :], strict=False))
     else:
         raw[op.variadic] = attrs[op.variadic]
+    raw |= {name: attrs[name] for name in op.optional.values() if attrs[name]}
     return {
         key: str(raw[key]) if _has_file_form(raw[key]) else format_attribute(attrs[key])
         for key in op.schema.attributes

@@ -232,6 +232,7 @@ from gluonish.symbol import sample_negative_binomial as sample_negative_binomial
 from gluonish.symbol import sample_normal as sample_normal
 from gluonish.symbol import sample_poisson as sample_poisson
 from gluonish.symbol import sample_uniform as sample_uniform
+from gluonish.symbol import scaled_dot_product_attention as scaled_dot_product_attention
 from gluonish.symbol import scatter_nd as scatter_nd
 from gluonish.symbol import sgd_mom_update as sgd_mom_update
 from gluonish.symbol import sgd_update as sgd_update

@@ -239,9 +239,15 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     yield "_log_softmax_pick", Case([normal(3, 4), index(1, 0, 3)])
     yield "_log_softmax_pick", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], {"axis": 1})
     three = [normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 2)]
-    yield "_attention", Case(three, {"scale": 0.5})
+    name = "scaled_dot_product_attention"
+    yield name, Case(three, {"scale": 0.5})
+    optional = [np.ones((3, 5), bool), index(3, 5)]
+    used = {"use_mask": True, "use_length": True, "causal": True, "softcap": 2.0}
+    yield name, Case([*three, *optional], used)
     saved = [normal(2, 3, 2), normal(2, 3, 1), np.array([3, 7])]
-    yield "_attention_backward", Case([normal(2, 3, 2), *three, *saved], {"scale": 0.5, "p": 0.3})
+    attrs = {"scale": 0.5, "dropout": 0.3}
+    yield f"_{name}_backward", Case([normal(2, 3, 2), *three, *saved], attrs)
+    yield "_attention_hidden", Case([three[0], *optional], {"shape": (2, 3, 5), "use_mask": True, "use_length": True})
     factors = {"p": 0.3, "shape": (4, 5), "dtype": np.dtype(np.float32)}
     yield "_dropout_factors", Case([np.array([3, 7])], factors)
     yield "_npi_repeats", Case([normal(3, 2)], {"repeats": (2, 0, 1), "axis": 0})

@@ -15,12 +15,16 @@ from gluonish.ops.shape.reshape import reshape
 _RESHAPES = ("Reshape", "_reshape_exact")
 
 
-def fuse_attention(graph: Graph, *, supports: Callable[[Spec, Spec, Spec], bool]) -> Graph:
+def fuse_attention(
+    graph: Graph, *, supports: Callable[[Spec, Spec, Spec, bool], bool], gradient: bool = False
+) -> Graph:
     """Compute attention without its matrix of weights.
 
     Args:
         graph: The graph.
-        supports: Whether the device has a kernel for queries, keys and values like these.
+        supports: Whether the device has a kernel that pays for queries, keys and values like these,
+            and for their gradients.
+        gradient: Whether a gradient may be required.
 
     Requires: specs on every value.
     Ensures: the outputs have the same specs, values and gradients, except for round-off; a kernel
@@ -42,7 +46,7 @@ def fuse_attention(graph: Graph, *, supports: Callable[[Spec, Spec, Spec], bool]
             return None
         queries, keys = found.arrays
         values = _with_batch_axes(inputs[1], queries)
-        if values is None or not supports(queries.spec, keys.spec, values.spec):
+        if values is None or not supports(queries.spec, keys.spec, values.spec, gradient):
             return None
         made = apply(ATTENTION, (queries, keys, values), found.attrs)
         return [made if made.shape == node.specs[0].shape else reshape(made, node.specs[0].shape)]

@@ -145,7 +145,7 @@ def _importable(front_end: Any) -> Iterator[None]:
             sys.modules.pop("cudnn", None)
 
 
-def is_faster(q: Spec, k: Spec, v: Spec) -> bool:
+def is_faster(q: Spec, k: Spec, v: Spec, gradient: bool) -> bool:
     """Whether cuDNN computes attention on such queries, keys and values, and is in use."""
     return bool(MXNET_CUDNN_ENABLED.value) and is_available() and supports(q, k, v)
 

@@ -18,6 +18,7 @@ from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
 BLOCK = 128  # keys; a multiple of four
 FLOAT = 4  # bytes
 _ROWS = 4  # of a product that are computed together
+_UNROLLED = 4  # columns of a product
 LOG2_E = 1.4426950408889634
 LN_2 = 0.6931471805599453
 
@@ -159,10 +160,17 @@ def multiply(
                 made += [code.fma(factor, x, sums[i * vectors() + j]) for j, x in enumerate(line)]
             return made
 
-        sums = code.fold(0, inner, 1, before, add)
+        def add_some(k: Value, sums: list[Value]) -> list[Value]:
+            for i in range(_UNROLLED):
+                sums = add(code.sum(k, i), sums)
+            return sums
+
+        sums = code.fold(0, full_inner, _UNROLLED, before, add_some)
+        sums = code.fold(full_inner, inner, 1, sums, add)
         for i in range(count):
             end(code.sum(first, i), sums[i * vectors() : (i + 1) * vectors()])
 
+    full_inner = code.product(code.divide(inner, code.number(_UNROLLED))[0], _UNROLLED)
     full, _ = code.divide(rows, code.number(_ROWS))
     full = code.product(full, _ROWS)
     with code.loop(0, full, _ROWS) as first:

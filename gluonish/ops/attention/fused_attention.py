@@ -347,9 +347,9 @@ def _gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> Any:
     of = apply(ATTENTION_BACKWARD, (g[0], *inputs[:3], *outputs, *inputs[3:]), kept)
     rest: list[Any] = [None] * (count - 3)
     if attrs["use_mask"] and is_floating(np.dtype(inputs[3].dtype)):
-        lengths = inputs[4] if attrs["use_length"] else None
+        q, k, v, *others = inputs
         drawn = outputs[2]
-        rest[0] = lambda: _mask_gradient(g[0], inputs[:3], drawn, inputs[3], lengths, kept)
+        rest[0] = lambda: _all_gradients(g[0], q, k, v, drawn, tuple(others), kept)[3]
     return (*of, *rest)
 
 
@@ -451,17 +451,14 @@ HIDDEN = register(
 )
 
 
-def _written_out(
-    q: Any, k: Any, v: Any, mask: Any, hidden: tuple[Any, Any], drawn: Any, a: Attrs
-) -> Any:
+def _written_out(q: Any, k: Any, v: Any, mask: Any, lengths: Any, drawn: Any, a: Attrs) -> Any:
     """Compute attention with operators that keep the matrix of weights.
 
     Args:
-        mask: Addend of the scores, or None.
-        hidden: Outputs of `HIDDEN`.
         drawn: Stored random key.
         a: Attributes of the operator.
     """
+    addend, seen = _hidden_of(q, k, mask, lengths, a)
     dtype, wide = q.dtype, accumulator(q.dtype)
     axes = _LAYOUTS[a["layout"]]
     q, k, v = (cast(x, wide) for x in (q, k, v))
@@ -472,9 +469,8 @@ def _written_out(
     scores = batch_dot(q, k, transpose_b=True) * scale_of(a["scale"], q.shape[-1])
     if a["softcap"] is not None:
         scores = TANH(scores / a["softcap"]) * a["softcap"]
-    if mask is not None:
+    if mask is not None and is_floating(np.dtype(mask.dtype)):
         scores = scores + broadcast_to(cast(mask, wide), scores.shape)
-    addend, seen = hidden
     weights = softmax(scores + addend, axis=-1) * seen
     if a["dropout"]:
         attrs = {"p": a["dropout"], "shape": weights.shape, "dtype": wide}
@@ -517,29 +513,29 @@ def _hidden_of(q: Any, k: Any, mask: Any, lengths: Any, a: Attrs) -> tuple[Any, 
     return addend, seen
 
 
+def _all_gradients(
+    grad: Any, q: Any, k: Any, v: Any, drawn: Any, rest: tuple[Any, ...], a: Attrs
+) -> tuple[Any, ...]:
+    """Compute the gradients of queries, keys, values and a floating mask with operators."""
+    mask, lengths = _optional(rest, a)
+    if mask is None or not is_floating(np.dtype(mask.dtype)):
+
+        def unmasked(q: Any, k: Any, v: Any) -> Any:
+            return _written_out(q, k, v, mask, lengths, drawn, a)
+
+        return composite_gradient(unmasked)(grad, q, k, v)
+
+    def masked(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        return _written_out(q, k, v, mask, lengths, drawn, a)
+
+    return composite_gradient(masked)(grad, q, k, v, mask)
+
+
 def _composed(
     grad: Any, q: Any, k: Any, v: Any, _out: Any, _log: Any, drawn: Any, *rest: Any, **a: Any
 ) -> Any:
     """Compute `_backward_kernel`'s results with operators."""
-    mask, lengths = _optional(rest, a)
-    hidden = _hidden_of(q, k, mask, lengths, a)
-    addend = mask if mask is not None and is_floating(np.dtype(mask.dtype)) else None
-
-    def attention(q: Any, k: Any, v: Any) -> Any:
-        return _written_out(q, k, v, addend, hidden, drawn, a)
-
-    return composite_gradient(attention)(grad, q, k, v)
-
-
-def _mask_gradient(grad: Any, values: Any, drawn: Any, mask: Any, lengths: Any, a: Attrs) -> Any:
-    """Return the gradient of a floating mask."""
-    q, k, v = values
-    hidden = _hidden_of(q, k, mask, lengths, a)
-
-    def attention(mask: Any) -> Any:
-        return _written_out(q, k, v, mask, hidden, drawn, a)
-
-    return composite_gradient(attention)(grad, mask)[0]
+    return _all_gradients(grad, q, k, v, drawn, rest, a)[:3]
 
 
 _BACKWARD_INPUTS = (

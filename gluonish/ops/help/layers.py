@@ -8,6 +8,21 @@ FullyConnected _contrib_quantized_fully_connected
   data: (N, ...) with flatten, else (..., features)
   weight: (num_hidden, features)
   bias: Bias added to each output feature, (num_hidden,)
+scaled_dot_product_attention
+  query: Queries, in the order of layout
+  key: Keys, in the order of layout
+  value: Values, in the order of layout
+  mask: Boolean, true where a query attends to a key, or numbers that are added to the scores
+  valid_length: Number of keys of each sample
+  causal: Whether a query attends to no key after its own
+  window: Number of keys up to its own that a query attends to; without causal, as many after it
+  scale: Factor of the scores; 1 / sqrt(C) by default
+  softcap: Limit of the scores, as softcap * tanh(score / softcap)
+  dropout: Probability that a weight is zeroed
+  layout: Order of the axes of query, key, value and output
+  use_mask: Whether there is a mask; found out from the arguments
+  use_length: Whether there is valid_length; found out from the arguments
+  swapped: Whether the output is (N, T, H, V) although layout is NHTC
 Convolution Deconvolution Convolution_v1 _contrib_quantized_conv _contrib_DeformableConvolution
     _contrib_ModulatedDeformableConvolution
   data: Images (N, channels, spatial axes ...), in the order of layout

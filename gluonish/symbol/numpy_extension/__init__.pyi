@@ -432,6 +432,28 @@ def roi_pooling(
     out: None = None,
 ) -> NumpySymbol:
     """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+def scaled_dot_product_attention(
+    query: NumpySymbol | None = None,
+    key: NumpySymbol | None = None,
+    value: NumpySymbol | None = None,
+    mask: NumpySymbol | None = None,
+    valid_length: NumpySymbol | None = None,
+    dropout: float = 0.0,
+    mode: Literal["always", "training"] | str = "training",
+    causal: bool | int = False,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    use_length: bool | int = False,
+    swapped: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Attention: softmax of scaled products of queries and keys, times values."""
 def sequence_mask(
     data: NumpySymbol | None = None,
     sequence_length: NumpySymbol | None = None,
