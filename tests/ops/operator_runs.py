@@ -247,7 +247,8 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     saved = [normal(2, 3, 2), normal(2, 3, 1), np.array([3, 7])]
     attrs = {"scale": 0.5, "dropout": 0.3}
     yield f"_{name}_backward", Case([normal(2, 3, 2), *three, *saved], attrs)
-    yield "_attention_hidden", Case([three[0], *optional], {"shape": (2, 3, 5), "use_mask": True, "use_length": True})
+    hidden = {"use_mask": True, "use_length": True, "shape": (2, 3, 5)}
+    yield "_attention_hidden", Case([three[0], *optional], hidden)
     factors = {"p": 0.3, "shape": (4, 5), "dtype": np.dtype(np.float32)}
     yield "_dropout_factors", Case([np.array([3, 7])], factors)
     yield "_npi_repeats", Case([normal(3, 2)], {"repeats": (2, 0, 1), "axis": 0})

@@ -322,7 +322,9 @@ class Assembler:
 
     def fma(self, x: Value, y: Value, z: Value) -> Value:
         """Return ``x * y + z`` of vectors, rounded once."""
-        return Number(self._builder, x).fma(Number(self._builder, y), Number(self._builder, z)).value
+        return (
+            Number(self._builder, x).fma(Number(self._builder, y), Number(self._builder, z)).value
+        )
 
     def is_less(self, x: Value, y: Value) -> Value:
         """Return the lanes where ``x < y``; none where one is NaN."""

@@ -237,7 +237,9 @@ def _log(x: Number) -> Number:
     result = e.fma(form.ln2_high, f - tail)
     result = result.unless(x.compare("==", math.inf), x)
     result = result.unless(x.compare("==", 0.0), -math.inf)
-    return result.unless(builder.fcmp_unordered("<", x.value, constant(x.value.type, 0.0)), math.nan)
+    return result.unless(
+        builder.fcmp_unordered("<", x.value, constant(x.value.type, 0.0)), math.nan
+    )
 
 
 def _log1p(x: Number) -> Number:

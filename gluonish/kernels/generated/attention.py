@@ -91,9 +91,7 @@ class _Layout(NamedTuple):
             if strides[i] != shape[i + 1] * strides[i + 1]:
                 raise RefusedError("attention: expected samples along one axis, got several axes")
         samples = math.prod(shape[:-3])
-        return self._replace(
-            shape=(samples, *shape[-3:]), strides=(strides[-4], *strides[-3:])
-        )
+        return self._replace(shape=(samples, *shape[-3:]), strides=(strides[-4], *strides[-3:]))
 
     def steps(self, name: str) -> dict[str, int]:
         """Return the params of the steps between samples, heads and rows."""
@@ -239,9 +237,7 @@ def _optional_addresses(arrays: Sequence[Array], attrs: Attrs) -> dict[str, int]
 class _ForwardPlan(_Plan):
     """The plan of attention."""
 
-    def __init__(
-        self, outputs: Sequence[_Layout], inputs: Sequence[_Layout], attrs: Attrs
-    ) -> None:
+    def __init__(self, outputs: Sequence[_Layout], inputs: Sequence[_Layout], attrs: Attrs) -> None:
         out = output_by_heads(outputs[0], attrs).with_heads()
         q, k, v = (by_heads(x, attrs["layout"]).with_heads() for x in inputs[:3])
         params = _common(q, k, v, attrs) | out.steps("out")
@@ -284,9 +280,7 @@ class _ForwardPlan(_Plan):
 class _BackwardPlan(_Plan):
     """The plan of attention's gradient."""
 
-    def __init__(
-        self, outputs: Sequence[_Layout], inputs: Sequence[_Layout], attrs: Attrs
-    ) -> None:
+    def __init__(self, outputs: Sequence[_Layout], inputs: Sequence[_Layout], attrs: Attrs) -> None:
         grad, q, k, v, out, _log_sum, _drawn, *rest = inputs
         layout = attrs["layout"]
         g, o = (output_by_heads(x, attrs).with_heads() for x in (grad, out))
@@ -336,7 +330,8 @@ class _BackwardPlan(_Plan):
         if self._work <= _SMALL or openmp.is_disabled():
             return 1
         threads = openmp.team().threads()
-        return max(1, min(-(-threads // self._jobs), self._keys // _FEWEST_KEYS))
+        shares: int = min(-(-threads // self._jobs), self._keys // _FEWEST_KEYS)
+        return max(1, shares)
 
     def _launch(self, shares: int) -> _Launch:
         found = self._launches.get(shares)
@@ -386,15 +381,21 @@ def is_faster(q: Spec, k: Spec, v: Spec, gradient: bool) -> bool:
 
 
 def _supports_backward(
-    grad: Spec, q: Spec, k: Spec, v: Spec, out: Spec, log_sum: Spec, drawn: Spec, *rest: Spec, **a: Any
+    grad: Spec,
+    q: Spec,
+    k: Spec,
+    v: Spec,
+    out: Spec,
+    log_sum: Spec,
+    drawn: Spec,
+    *rest: Spec,
+    **a: Any,
 ) -> bool:
     """Whether `ATTENTION_BACKWARD` is supported for these inputs."""
     return _supports(q, k, v, *rest, **a)
 
 
-def _plan_with(
-    make: type[_ForwardPlan | _BackwardPlan], gaps: Collection[int]
-) -> Any:
+def _plan_with(make: type[_ForwardPlan | _BackwardPlan], gaps: Collection[int]) -> Any:
     """Return the function that plans a call, and keeps the plans of the last layouts.
 
     Args:

@@ -194,9 +194,7 @@ def _weigh(
     shrink = [
         code.power_of_two(code.subtract(old, top)) for old, top in zip(before, tops, strict=True)
     ]
-    totals = [
-        code.multiply(x, y) for x, y in zip(load_row(code, total_at), shrink, strict=True)
-    ]
+    totals = [code.multiply(x, y) for x, y in zip(load_row(code, total_at), shrink, strict=True)]
 
     def weigh(row: Value, sums: list[Value]) -> list[Value]:
         line = load_row(code, scores.line(row))
@@ -210,9 +208,7 @@ def _weigh(
     return shrink
 
 
-def _finish(
-    code: Assembler, tile: Tile, panel: Value, memory: _Memory, variant: Variant
-) -> None:
+def _finish(code: Assembler, tile: Tile, panel: Value, memory: _Memory, variant: Variant) -> None:
     """Divide the sums of a panel by the sums of weights, and store them and the logarithms."""
     params, step = code.params, row_nbytes()
     offset = code.product(panel, step)
@@ -232,9 +228,7 @@ def _finish(
         line = load_row(code, at)
         store_row(code, [code.multiply(x, y) for x, y in zip(line, inverse, strict=True)], at)
     first = tile.first_of(panel)
-    rows = code.least(
-        code.number(len(logs) * lanes()), code.difference(params["queries"], first)
-    )
+    rows = code.least(code.number(len(logs) * lanes()), code.difference(params["queries"], first))
     target = tile.rows_of("out", variant.kind)
     target = target._replace(at=code.sum(target.at, code.product(first, target.row)))
     scatter(code, out, params["value_width"], target, rows, variant.kind)

@@ -1,11 +1,11 @@
 """The kernel of attention's gradient in tiles: weights are computed again from the sums.
 
 With weights P, their gradient dP and the sums D of each row of ``dP * P``, the gradient of the
-scores is ``P * (dP - D)``, and D is also the sum of ``grad * output`` (Dao, FlashAttention-2, 2023).
-A step is a *share*: a range of the keys of some heads that read the same keys and values. It adds to
-the gradients of its keys and values tile by tile; gradients of queries are one array for each
-share, which are added up afterwards if there are several. `attention_panels` describes the order of
-elements in memory.
+scores is ``P * (dP - D)``, and D is also the sum of ``grad * output`` (Dao, FlashAttention-2,
+2023). A step is a *share*: a range of the keys of some heads that read the same keys and values. It
+adds to the gradients of its keys and values tile by tile; gradients of queries are one array for
+each share, which are added up afterwards if there are several. `attention_panels` describes the
+order of elements in memory.
 """
 
 from typing import NamedTuple
@@ -238,9 +238,7 @@ def _sum_products(
 
         before = load_row(code, code.sum(memory.inner, offset))
         store_row(code, code.fold(0, count, 1, before, add), code.sum(memory.inner, offset))
-    start = code.sum(
-        params["log_sum_at"], code.product(tile.job, params["queries"], FLOAT)
-    )
+    start = code.sum(params["log_sum_at"], code.product(tile.job, params["queries"], FLOAT))
     logs = code.sum(memory.logs, offset)
     source = Matrix(start, code.number(FLOAT), FLOAT)
     units = code.constant(LOG2_E)
@@ -348,18 +346,15 @@ def _add_product(
         offset = code.product(column, FLOAT)
         part = right._replace(at=code.sum(right.at, offset))
 
-        def line(row: Value, offset: Value = offset) -> Value:
-            return code.sum(target.at, code.product(row, target.row), offset)
+        start = code.sum(target.at, offset)
 
-        multiply(
-            code,
-            left,
-            rows,
-            code.number(panel_width()),
-            part,
-            lambda row, line=line: load_row(code, line(row)),
-            lambda row, sums, line=line: store_row(code, sums, line(row)),
-        )
+        def load(row: Value, start: Value = start) -> list[Value]:
+            return load_row(code, code.sum(start, code.product(row, target.row)))
+
+        def store(row: Value, sums: list[Value], start: Value = start) -> None:
+            store_row(code, sums, code.sum(start, code.product(row, target.row)))
+
+        multiply(code, left, rows, code.number(panel_width()), part, load, store)
 
 
 def _finish(code: Assembler, tile: Tile, share: Value, memory: _Memory) -> None:
@@ -374,8 +369,6 @@ def _finish(code: Assembler, tile: Tile, share: Value, memory: _Memory) -> None:
         with code.loop(0, params["width"]) as column:
             at = code.sum(sums, code.product(column, row_nbytes()))
             store_row(code, [code.multiply(x, raw) for x in load_row(code, at)], at)
-        rows = code.least(
-            code.number(panel_width()), code.difference(params["queries"], first)
-        )
+        rows = code.least(code.number(panel_width()), code.difference(params["queries"], first))
         part = target._replace(at=code.sum(start, code.product(first, target.row)))
         scatter(code, sums, params["width"], part, rows, "float32")

@@ -190,9 +190,7 @@ def multiply_to_panel(
         inner,
         Matrix(right, row_nbytes(), FLOAT),
         lambda _row: filled_row(code, 0),
-        lambda row, sums: store_row(
-            code, sums, code.sum(target, code.product(row, row_nbytes()))
-        ),
+        lambda row, sums: store_row(code, sums, code.sum(target, code.product(row, row_nbytes()))),
     )
 
 
@@ -304,9 +302,7 @@ class Tile:
         self.sample, self.head, self.first = sample, head, first
         self.shared_head, _ = code.divide(head, params["group"])
         self.job = code.sum(code.product(sample, params["heads"]), head)
-        self.rows = code.least(
-            code.difference(params["queries"], first), code.number(tile_size())
-        )
+        self.rows = code.least(code.difference(params["queries"], first), code.number(tile_size()))
         width = code.number(panel_width())
         self.panels, _ = code.divide(code.sum(self.rows, panel_width() - 1), width)
 
@@ -391,9 +387,7 @@ class Scores:
             if slopes is not None:
                 line = code.sum(slopes, code.product(row, row_nbytes()))
                 one = code.constant(1)
-                store_row(
-                    code, [code.subtract(one, code.multiply(x, x)) for x in tangents], line
-                )
+                store_row(code, [code.subtract(one, code.multiply(x, x)) for x in tangents], line)
 
     def hide(self, tile: Tile, panel: Value, key: Value, count: Value) -> None:
         """Add the mask, and set the scores of hidden keys to minus infinity."""

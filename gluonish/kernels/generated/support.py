@@ -4,6 +4,7 @@ llvmlite is imported when the first kernel is compiled or loaded.
 """
 
 import sys
+from typing import Any
 
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.loading import load
@@ -29,12 +30,17 @@ def _passes() -> Passes:
     if not enabled():
         return {}
     fusion = {"supports": supports, "aligned_shape": aligned_shape}
-    attention = {"supports": load("gluonish.kernels.generated.attention").is_faster}
     return {
         **{name: {} for name in _PASSES},
         "fuse_pointwise": fusion,
-        "fuse_attention": attention,
+        "fuse_attention": {"supports": _attention_pays},
     }
+
+
+def _attention_pays(*arguments: Any) -> bool:
+    """Call `gluonish.kernels.generated.attention.is_faster`."""
+    pays: bool = load("gluonish.kernels.generated.attention").is_faster(*arguments)
+    return pays
 
 
 SUPPORT = Support(

@@ -337,7 +337,7 @@ def _summed(array: Any, like: Any, heads: int, groups: int) -> Any:
     return array.reshape(shape).sum(axis=-3)
 
 
-def _gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> Any:
+def _gradient(g: tuple[V | None, ...], *values: Any, **attrs: Any) -> Any:
     count = 3 + attrs["use_mask"] + attrs["use_length"]
     inputs, outputs = values[:count], values[count:]
     if g[0] is None:
@@ -375,10 +375,11 @@ ATTENTION = register(
         Gradient(_gradient, uses_output=True),
         doc=(
             "Attention: softmax of scaled products of queries and keys, times values.\n\n"
-            "A query attends to the keys that mask, valid_length, causal and window all allow; if\n"
-            "these are none, its output is zero. The query and the key at the end belong together,\n"
-            "also if there are fewer queries than keys, as in generation. No matrix of weights is\n"
-            "kept. Fewer heads of key and value are shared by groups of heads of query.\n\n"
+            "A query attends to the keys that mask, valid_length, causal and window all allow;\n"
+            "if these are none, its output is zero. The last query and the last key belong\n"
+            "together, also if there are fewer queries than keys, as in generation. No matrix of\n"
+            "weights is kept. Fewer heads of key and value are shared by groups of heads of\n"
+            "query.\n\n"
             "Shapes: query (N, H, T, C), key (N, K, S, C), value (N, K, S, V), where K divides H;\n"
             "output (N, H, T, V). With layout NTHC or TNHC the axes are in that order. Without\n"
             "heads, (N, T, C). mask broadcasts to (N, H, T, S); valid_length (N,)."
@@ -401,7 +402,9 @@ ATTENTION = register(
 )
 
 
-def _hidden_infer(_query: Spec, *_inputs: Spec, shape: Shape, dtype: Any, **_: Any) -> tuple[Spec, Spec]:
+def _hidden_infer(
+    _query: Spec, *_inputs: Spec, shape: Shape, dtype: Any, **_: Any
+) -> tuple[Spec, Spec]:
     spec = Spec(shape, np.dtype(dtype))
     return spec, spec
 

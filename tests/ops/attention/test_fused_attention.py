@@ -23,6 +23,17 @@ def arrays(*stack: int, length: int = 3, keys: int = 4, width: int = 2, values: 
     return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
 
 
+def in_reach(keys: int, own: int, **a: Any) -> Any:
+    """Return which keys causality and a window allow to a query."""
+    distance = np.arange(keys) - own
+    seen = np.ones(keys, bool)
+    if a.get("causal"):
+        seen &= distance <= 0
+    if a.get("window"):
+        seen &= np.abs(distance) < a["window"]
+    return seen
+
+
 def attention(q: Any, k: Any, v: Any, mask: Any = None, lengths: Any = None, **a: Any) -> Any:
     """Attention in float64, a query at a time, as its definition says."""
     axes = {"NHTC": (0, 1, 2, 3), "NTHC": (0, 2, 1, 3), "TNHC": (1, 2, 0, 3)}[
@@ -44,12 +55,7 @@ def attention(q: Any, k: Any, v: Any, mask: Any = None, lengths: Any = None, **a
         scores = scale * (k[n, h // group] @ q[n, h, t])
         if a.get("softcap"):
             scores = a["softcap"] * np.tanh(scores / a["softcap"])
-        own, seen = keys - length + t, np.ones(keys, bool)
-        distance = np.arange(keys) - own
-        if a.get("causal"):
-            seen &= distance <= 0
-        if a.get("window"):
-            seen &= np.abs(distance) < a["window"]
+        seen = in_reach(keys, keys - length + t, **a)
         if lengths is not None:
             seen &= np.arange(keys) < lengths[n]
         if mask is not None and mask.dtype == bool:
@@ -68,9 +74,8 @@ def hold(inputs: Any, attrs: Mapping[str, Any], optional: Mapping[str, Any] | No
     """Check values and gradients of a call against `attention`."""
     optional = optional or {}
     used = {"use_mask": "mask" in optional, "use_length": "valid_length" in optional}
-    expected = attention(
-        *inputs, optional.get("mask"), optional.get("valid_length"), **dict(attrs)
-    )
+    q, k, v = inputs
+    expected = attention(q, k, v, optional.get("mask"), optional.get("valid_length"), **attrs)
     every = [*inputs, *(optional[n] for n in ("mask", "valid_length") if n in optional)]
     check_operator(NAME, every, {**attrs, **used}, expected, half=not optional)
 
@@ -181,7 +186,7 @@ def _recorded(q: Any, k: Any, v: Any, p: float) -> tuple[Any, Any, list[Any]]:
         x.attach_grad()
     with autograd.record():
         out = nd.scaled_dot_product_attention(q, k, v, scale=0.5, dropout=p, mode="always")
-    drawn = out._edge[0].outputs[2]
+    drawn = out._edge[0].outputs[2]  # type: ignore[index]  # it was recorded
     out.backward()
     shape = (*q.shape[:-1], k.shape[-2])
     factors = apply(DROPOUT_FACTORS, (drawn,), {"p": p, "shape": shape, "dtype": np.float32})
@@ -224,7 +229,7 @@ def test_second_order_uses_the_factors_of_the_first() -> None:
     attrs = {**ATTENTION.schema.defaults, "scale": 0.5, "dropout": 0.4, "mode": "always"}
     with autograd.record():
         out = apply(ATTENTION, (q, k, v), attrs)
-        drawn = out._edge[0].outputs[2]
+        drawn = out._edge[0].outputs[2]  # type: ignore[index]  # it was recorded
         first = autograd.grad((out * out).sum(), q, create_graph=True)[0]
         (first * first).sum().backward()
     exact = q.grad.asnumpy()

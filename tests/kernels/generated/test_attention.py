@@ -1,0 +1,223 @@
+"""Attention in tiles equals the reference kernel in float64, whatever hides keys, in any layout."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import gluonish as mx
+from gluonish import autograd, nd
+from gluonish.core.config import MXNET_USE_FUSION
+from gluonish.core.spec import Spec
+from gluonish.kernels import openmp
+from gluonish.kernels.generated import attention
+from gluonish.kernels.generated.attention_panels import BLOCK, panel_width, tile_size
+from gluonish.ops.attention.fused_attention import ATTENTION, ATTENTION_BACKWARD
+from gluonish.ops.kernel import RefusedError
+
+TOLERANCES = {"float32": 3e-6, "float16": 4e-3, "bfloat16": 3e-2}
+
+
+def results(arrays: Any, head: Any, dtype: str, optional: Any, **attrs: Any) -> list[Any]:
+    """Return the output and the gradients of a call in a dtype, as float64."""
+    q, k, v = (nd.array(x, dtype=dtype) for x in arrays)
+    given = {
+        name: nd.array(x, dtype=dtype if x.dtype == np.float64 else x.dtype)
+        for name, x in optional.items()
+    }
+    for x in (q, k, v):
+        x.attach_grad()
+    mx.random.seed(7)
+    with autograd.record():
+        out = nd.scaled_dot_product_attention(q, k, v, **given, **attrs)
+    out.backward(nd.array(head, dtype=dtype))
+    return [x.asnumpy().astype(np.float64) for x in (out, q.grad, k.grad, v.grad)]
+
+
+def hold(
+    random: np.random.Generator, sizes: Any, dtype: str, optional: Any = None, **attrs: Any
+) -> None:
+    """Compare with the reference kernel, for (N, H, K, T, S, C, V)."""
+    n, h, groups, t, s, c, v = sizes
+    shapes = [(n, h, t, c), (n, groups, s, c), (n, groups, s, v), (n, h, t, v)]
+    axes = {"NHTC": (0, 1, 2, 3), "NTHC": (0, 2, 1, 3), "TNHC": (2, 0, 1, 3)}
+    order = axes[attrs.get("layout", "NHTC")]
+    every = [random.standard_normal(x).transpose(order) for x in shapes]
+    if dtype != "float32":  # compare kernels, not the rounding of inputs
+        every = [x.astype(dtype).astype(np.float64) for x in every]
+    found = results(every[:3], every[3], dtype, optional or {}, **attrs)
+    exact = results(every[:3], every[3], "float64", optional or {}, **attrs)
+    for name, x, y in zip(("out", "dq", "dk", "dv"), found, exact, strict=True):
+        error = np.abs(x - y).max() / max(1e-3, np.abs(y).max())
+        assert error < TOLERANCES[dtype], (name, sizes, attrs, error)
+
+
+# Around the edges of vectors, panels, tiles and blocks.
+EDGES = sorted(
+    {
+        1,
+        7,
+        8,
+        9,
+        panel_width() - 1,
+        panel_width(),
+        tile_size() - 1,
+        tile_size() + 1,
+        BLOCK,
+        BLOCK + 1,
+    }
+)
+
+
+PAIRS = [(x, y) for i, x in enumerate(EDGES) for y in (EDGES[i - 3], EDGES[-1 - i])]
+
+
+@pytest.mark.parametrize(("length", "keys"), [*zip(EDGES, EDGES, strict=True), *PAIRS])
+def test_lengths_around_the_edges_of_tiles(length: int, keys: int) -> None:
+    random = np.random.default_rng(length * 1000 + keys)
+    choices: list[dict[str, Any]] = [{}, {"causal": True}, {"window": 5}]
+    for attrs in choices:
+        hold(random, (1, 2, 1, length, keys, 9, 17), "float32", **attrs)
+
+
+@pytest.mark.parametrize("width", [1, 8, 31, 64, 100, 256])
+def test_widths(width: int) -> None:
+    random = np.random.default_rng(width)
+    hold(random, (1, 2, 2, 33, 70, width, 40), "float32")
+    hold(random, (1, 2, 2, 33, 70, 40, width), "float32", causal=True)
+
+
+@pytest.mark.parametrize("dtype", [*TOLERANCES])
+@pytest.mark.parametrize("layout", ["NHTC", "NTHC", "TNHC"])
+@pytest.mark.parametrize("kind", ["none", "flags", "numbers", "lengths", "all"])
+def test_masks_and_lengths(dtype: str, layout: str, kind: str) -> None:
+    random = np.random.default_rng(3)
+    masks: dict[str, list[Any]] = {
+        "flags": [random.random((2, 1, 40, 150)) > 0.4, random.random((2, 1, 1, 150)) > 0.4],
+        "numbers": [random.standard_normal((4, 40, 150)), random.standard_normal((2, 1, 1, 150))],
+    }
+    masks["numbers"] = [x.astype(dtype).astype(np.float64) for x in masks["numbers"]]
+    lengths = np.array([0, 131], np.int64)
+    given: list[dict[str, Any]] = [{"mask": x} for x in masks.get(kind, [])]
+    if kind == "lengths":
+        given = [{"valid_length": lengths}, {"valid_length": lengths.astype(np.float32)}]
+    if kind == "all":
+        given = [{"mask": masks["flags"][0], "valid_length": lengths.astype(np.int32)}]
+    for optional in given or [{}]:
+        options = {"window": 50, "causal": True} if kind == "all" else {}
+        hold(random, (2, 4, 2, 40, 150, 16, 24), dtype, optional, layout=layout, **options)
+
+
+@pytest.mark.parametrize("dtype", [*TOLERANCES])
+@pytest.mark.parametrize("keys", [132, 133])
+def test_dropout_and_a_cap(dtype: str, keys: int) -> None:
+    random = np.random.default_rng(4)
+    for attrs in ({"dropout": 0.3}, {"dropout": 1.0}, {"softcap": 1.5}):
+        hold(random, (2, 2, 1, 40, keys, 16, 24), dtype, **attrs, causal=True)
+
+
+def test_axes_before_the_heads() -> None:
+    random = np.random.default_rng(5)
+    shapes = [(2, 3, 2, 20, 8), (2, 3, 1, 30, 8), (2, 3, 1, 30, 8), (2, 3, 2, 20, 8)]
+    arrays = [random.standard_normal(x) for x in shapes]
+    found = results(arrays[:3], arrays[3], "float32", {})
+    exact = results(arrays[:3], arrays[3], "float64", {})
+    for x, y in zip(found, exact, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+def test_special_numbers_are_those_of_the_reference() -> None:
+    """NaN stays in its row; a score of -inf gets no weight, one of inf makes its row NaN."""
+    q, k, v = (np.random.default_rng(i).standard_normal((1, 1, 20, 8)) for i in range(3))
+    q[0, 0, 3, 2] = np.nan
+    mask = np.zeros((20, 20))
+    mask[4, 5], mask[6], mask[7, 2] = -np.inf, -np.inf, np.inf
+    found = results((q, k, v), np.ones_like(v), "float32", {"mask": mask})[0]
+    exact = results((q, k, v), np.ones_like(v), "float64", {"mask": mask})[0]
+    assert np.isnan(exact[0, 0, [3, 7]]).all()
+    assert (exact[0, 0, 6] == 0).all()
+    np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-5)
+
+
+def test_equal_runs_give_equal_bits_and_threads_do_not_change_them() -> None:
+    random = np.random.default_rng(6)
+    arrays = [random.standard_normal((2, 2, 300, 64)) for _ in range(4)]
+    first = results(arrays[:3], arrays[3], "float32", {}, causal=True, dropout=0.2)
+    again = results(arrays[:3], arrays[3], "float32", {}, causal=True, dropout=0.2)
+    team = openmp.team()
+    threads = team.threads()
+    team.set_threads(1)
+    try:
+        alone = results(arrays[:3], arrays[3], "float32", {}, causal=True, dropout=0.2)
+    finally:
+        team.set_threads(threads)
+    for x, y, z in zip(first, again, alone, strict=True):
+        np.testing.assert_array_equal(x, y)
+        np.testing.assert_array_equal(x, z)
+
+
+def test_threads_share_the_keys_of_one_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openmp.team(), "threads", lambda: 3, raising=False)
+    hold(np.random.default_rng(7), (1, 1, 1, 300, 900, 64, 32), "float32", causal=True)
+
+
+def test_kernels_support_what_they_say() -> None:
+    attrs = ATTENTION.schema.defaults
+    spec, mask = Spec((2, 3, 4), np.dtype(np.float32)), Spec((3, 3), np.dtype(bool))
+    assert attention._supports(spec, spec, spec, **attrs)
+    assert attention._supports(spec, spec, spec, mask, **{**attrs, "use_mask": True})
+    for x in (spec._replace(dtype=np.dtype(np.float64)), spec._replace(shape=(0, 3, 4))):
+        assert not attention._supports(x, x, x, **attrs)
+    wide = spec._replace(shape=(2, 3, 513))
+    assert not attention._supports(wide, wide, wide, **attrs)
+    with MXNET_USE_FUSION.override(False):
+        assert not attention._supports(spec, spec, spec, **attrs)
+
+
+def test_rows_that_are_not_contiguous_run_in_the_reference_kernel() -> None:
+    random = np.random.default_rng(8)
+    q = random.standard_normal((2, 8, 5)).astype(np.float32).swapaxes(1, 2)
+    k, v = (random.standard_normal((2, 6, 8)).astype(np.float32) for _ in range(2))
+    attrs = {**ATTENTION.schema.defaults, "train": False}
+    outputs = [
+        np.empty(x.shape, x.dtype)
+        for x in ATTENTION.infer(*(Spec(x.shape, x.dtype) for x in (q, k, v)), **attrs)
+    ]
+    fast = ATTENTION.fast_kernels[0]
+    with pytest.raises(RefusedError, match="expected contiguous rows, got strided ones"):
+        fast.plan(outputs, (q, k, v), attrs)  # type: ignore[misc]
+    fast.kernel(np, tuple(outputs), q, k, v, **attrs)
+    expected = [np.empty_like(x) for x in outputs]
+    ATTENTION.kernel(np, tuple(expected), q, k, v, **attrs)
+    np.testing.assert_array_equal(outputs[0], expected[0])
+
+
+@pytest.mark.parametrize("op", [ATTENTION, ATTENTION_BACKWARD])
+def test_both_have_a_kernel_for_cpus(op: Any) -> None:
+    assert op.fast_kernels[0].name.startswith("generated.attention")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+def test_memory_of_a_long_sequence_is_that_of_its_outputs(dtype: Any) -> None:
+    import tracemalloc
+
+    arrays = [nd.array(np.ones((1, 2, 2048, 64)), dtype=dtype) for _ in range(3)]
+    for x in arrays:
+        x.attach_grad()
+
+    def step() -> None:
+        with autograd.record():
+            out = nd.scaled_dot_product_attention(*arrays, causal=True)
+        out.backward()
+        nd.waitall()
+
+    step()
+    tracemalloc.start()
+    try:
+        step()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    matrix = 2 * 2048 * 2048 * 4
+    assert peak < matrix / 4
