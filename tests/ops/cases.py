@@ -418,7 +418,13 @@ def _layers() -> dict[str, Case]:
     x, two, four = normal(2, 4, 3, 2), between(0.5, 2, 2), between(0.5, 2, 4)
     loose = {"half_tolerance": 5e-2}
     statistics = [between(0.5, 2, 4), normal(4), normal(4), between(0.5, 2, 4)]
+    queries, keys, values = normal(2, 2, 3, 4), normal(2, 2, 5, 4), normal(2, 2, 5, 3)
     return {
+        "scaled_dot_product_attention": Case(
+            [queries, keys, values],
+            {"scale": 0.5},
+            lambda q, k, v: _softmax(0.5 * q @ k.swapaxes(-1, -2), -1) @ v,
+        ),
         "GroupNorm": Case(
             [x, two, normal(2)],
             {"num_groups": 2, "eps": 0.01},

@@ -92,8 +92,8 @@ def list_loss_output_functions(target_dtype: Any) -> list[str]:
     return found
 
 
-# Inputs that 16 bits would change: -1e30 hides a key, and -inf is another number; lengths are counts.
-_UNCAST = {"scaled_dot_product_attention": ["mask", "valid_length"]}
+# Inputs that 16 bits would change: -1e30, which hides a key, would be -inf, and lengths are counts.
+UNCAST = {"scaled_dot_product_attention": ["mask", "valid_length"]}
 
 
 def list_lp16_use_fp32_params(target_dtype: Any) -> dict[str, list[str]] | None:
@@ -169,7 +169,7 @@ def _policy(
         widest=rest(list_widest_type_cast(dtype)),
         either=rest(list_lp16_fp32_ops(dtype)),
         conditions=conditions,
-        exempt={**_UNCAST, **(list_lp16_use_fp32_params(dtype) or {})},
+        exempt={**UNCAST, **(list_lp16_use_fp32_params(dtype) or {})},
     )
 
 

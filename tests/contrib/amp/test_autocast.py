@@ -9,6 +9,7 @@ import pytest
 
 import gluonish as mx
 from gluonish.contrib import amp
+from gluonish.contrib.amp.operator_lists import UNCAST
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.spec import Spec
@@ -294,7 +295,7 @@ def test_every_operator_gets_the_dtype_that_its_list_says(dtype: str) -> None:
     half = amp.operator_lists.half_dtype("test", dtype)
     low, full = set(amp.list_lp16_ops(dtype)), set(amp.list_fp32_ops(dtype))
     wide = set(amp.list_widest_type_cast(dtype))
-    kept = amp.list_lp16_use_fp32_params(dtype) or {}
+    kept = {**UNCAST, **(amp.list_lp16_use_fp32_params(dtype) or {})}
     conditional = {name for name, _, _ in amp.list_conditional_fp32_ops(dtype)}
     counts = dict.fromkeys(("low", "full", "wide", "none"), 0)
     for op in all_operators():
@@ -302,6 +303,8 @@ def test_every_operator_gets_the_dtype_that_its_list_says(dtype: str) -> None:
             continue
         attrs = {name: attribute.default for name, attribute in op.schema.attributes.items()}
         names = op.inputs if kept.get(op.name) else ()
+        if op.optional:
+            attrs |= dict.fromkeys(op.optional.values(), True)
         given = [(FLOAT32, half)[i % 2] for i in range(len(op.inputs))]
         told = policy.target_dtypes(op, attrs, given)
         got = [before if now is None else now for before, now in zip(given, told, strict=True)]
