@@ -110,7 +110,11 @@ def _calls(dtype: Any, channels: int, kernel: tuple[int, ...]) -> list[Any]:
         return (random.standard_normal(shape) * scale).astype(dtype)
 
     data, weight = normal(2, channels, *extents), normal(8, channels, *kernel, scale=0.1)
-    attrs = {"kernel": kernel, "stride": (2,) * len(kernel), "pad": (1,) * len(kernel)}
+    attrs: dict[str, Any] = {
+        "kernel": kernel,
+        "stride": (2,) * len(kernel),
+        "pad": (1,) * len(kernel),
+    }
     attrs |= {"num_filter": 8, "no_bias": True}
     parsed = CONVOLUTION.schema.parse("Convolution", attrs)
     (out,) = CONVOLUTION.infer(spec_of(data), spec_of(weight), **parsed)
