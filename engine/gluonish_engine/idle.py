@@ -108,6 +108,7 @@ def _wait_until(
     try:
         for turn in itertools.count():
             if gate not in core.waiters:
+                gate.acquire(False)  # released since the last turn timed out
                 core.waiters += gates
             core.close_all()
             core.catch_up()

@@ -84,3 +84,9 @@ GLUONISH_CUBLASLT = Flag(
     True,
     "Add biases of dense layers on GPUs, and sum their gradients, inside products by cuBLASLt.",
 )
+GLUONISH_PAD_CHANNELS = Flag(
+    "GLUONISH_PAD_CHANNELS",
+    boolean(),
+    True,
+    "Pad few channels of large convolutions with zeros for tensor cores, on GPUs.",
+)

@@ -3,7 +3,8 @@
 Plans follow the memory of the arrays, whose channels may be first or last there in each layout of
 the operator. Arrays in one memory layout are used without copies; otherwise some are copied. Calls
 for which cuDNN has no plan are rejected before anything is written, and fall back to
-`gluonish.kernels.cupy.convolution`. Sums are float32; products of float32 are exact, unless
+`gluonish.kernels.cupy.convolution`. Few channels are padded for tensor cores
+(`gluonish.kernels.cupy.channel_padding`). Sums are float32; products of float32 are exact, unless
 ``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows TensorFloat-32.
 """
 
@@ -20,6 +21,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.cupy.channel_padding import cut, empty_padded, pad, padded_channels
 from gluonish.kernels.cupy.cudnn import Handle, Plan, opened
 from gluonish.kernels.cupy.cudnn_graph import (
     ADDEND,
@@ -121,7 +123,12 @@ _ALONE = _Parts()
 
 
 def _find(
-    xp: Any, kind: str, arrays: dict[int, Any], window: _Window, parts: _Parts
+    xp: Any,
+    kind: str,
+    arrays: dict[int, Any],
+    window: _Window,
+    parts: _Parts,
+    layouts: tuple[bool, ...],
 ) -> _Call | None:
     """Return a plan for some arrays, with channels first; None if cuDNN has none.
 
@@ -130,6 +137,7 @@ def _find(
     Args:
         kind: As in `Problem`.
         arrays: Data, weight, output, bias and addend by tensor id.
+        layouts: Memory layouts to try, whether channels are last, the best one first.
 
     Raises:
         RefusedError: cuDNN is switched off or missing.
@@ -138,7 +146,7 @@ def _find(
     if found is None:
         raise RefusedError("cuDNN: expected the library and its frontend, got none")
     dtype = arrays[DATA].dtype
-    for last in _layouts(arrays):
+    for last in layouts:
         for included in parts.choices():
             used = _used(arrays, included)
             in_place = [x for n, x in used.items() if n == BIAS or is_dense(x, last)]
@@ -203,10 +211,39 @@ def _compute(
     first = {
         n: x if n == BIAS else channels_first(xp, x, attrs["layout"]) for n, x in arrays.items()
     }
-    call = _find(xp, kind, first, _window(attrs), parts)
+    window = _window(attrs)
+    layouts = _layouts(first)
+    solved = _compute_padded(xp, kind, first, result, window, parts) if layouts[0] else None
+    if solved is not None:
+        return solved
+    call = _find(xp, kind, first, window, parts, layouts)
     if call is None:
         raise RefusedError("cuDNN: expected an engine for this convolution, got none")
     _run(xp, call, first, result)
+    return call.problem
+
+
+def _compute_padded(
+    xp: Any, kind: str, arrays: dict[int, Any], result: int, window: _Window, parts: _Parts
+) -> Problem | None:
+    """Compute with padded channels; return None, with nothing written, if there are enough.
+
+    Args:
+        arrays: Arrays by tensor id, with channels first as axes and last in memory.
+    """
+    data = arrays[DATA]
+    shapes = (data.shape, arrays[WEIGHT].shape, arrays[OUT].shape)
+    width = padded_channels(*shapes, data.dtype.itemsize)
+    if width is None or not may_use_tensor_cores(data.dtype):
+        return None
+    wide = {n: empty_padded(xp, arrays[n], width) for n in (DATA, WEIGHT)}
+    call = _find(xp, kind, arrays | wide, window, parts, (True,))
+    if call is None:
+        return None
+    pad(xp, [(arrays[n], x) for n, x in wide.items() if n != result])
+    _run(xp, call, arrays | wide, result)
+    if result in wide:
+        cut(xp, arrays[result], wide[result])
     return call.problem
 
 

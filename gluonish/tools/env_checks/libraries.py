@@ -22,6 +22,7 @@ from gluonish.core.config import (
     GLUONISH_CUBLASLT,
     GLUONISH_CUDA_VECTORS,
     GLUONISH_CUDNN_RNN,
+    GLUONISH_PAD_CHANNELS,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_LIB_CHECKING,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
@@ -44,6 +45,7 @@ from gluonish.core.device import device_of, gpu_count
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import CuPySupport, dense, pointwise
+from gluonish.kernels.cupy.channel_padding import padded_channels
 from gluonish.kernels.cupy.cudnn import opened
 from gluonish.kernels.cupy.cudnn_rnn import private_reserve
 from gluonish.kernels.cupy.pointwise_vectors import VectorKernel
@@ -305,6 +307,16 @@ def _cudnn() -> str:
             made.append(len(found.plans) - before)
     expect(MXNET_CUDNN_ENABLED, made == [0, 1], "a plan of cuDNN with it, none without", made)
     return "a convolution used cuDNN with it, and not without"
+
+
+@observes(GLUONISH_PAD_CHANNELS)
+def _pad_channels() -> str:
+    flag, found = GLUONISH_PAD_CHANNELS, []
+    for switch in (False, True):
+        with flag.override(switch):
+            found.append(padded_channels((64, 3, 224, 224), (64, 3, 7, 7), (64, 64, 112, 112), 2))
+    expect(flag, found == [None, 8], "3 channels of 16 bits are padded with it only", found)
+    return "3 channels of 16 bits became 8 with it, and stayed without"
 
 
 @observes(GLUONISH_CUDNN_RNN)

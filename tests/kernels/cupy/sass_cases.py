@@ -70,6 +70,13 @@ _FILES: dict[str, list[_BY_MACROS]] = {
         for bounds in (0, 1, 2)
         for vector in ((_WIDEST, 1) if bounds < 2 else (_WIDEST,))
     ],
+    "channel_padding": [
+        (
+            (("CHANNELS", 3),),
+            "CHANNELS=3",
+            {"pad_channels": _STORE, "pad_both_channels": _STORE, "cut_channels": _STORE},
+        ),
+    ],
     "gelu": [((), "", {"gelu": _STORE, "gelu_backward": _STORE})],
     "philox": [
         ((), "", {"random_bits": [], "dropout_mask": _STORE, "dropout": [("STG", 2)]}),

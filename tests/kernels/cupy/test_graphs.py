@@ -539,7 +539,7 @@ def test_flags_that_kernels_read_at_a_launch_are_all_listed() -> None:
         folder / f"{name}.py"
         for name in (
             *("gemm", "dense", "cudnn_convolution", "convolution", "cudnn_attention"),
-            "cudnn_rnn",
+            *("cudnn_rnn", "channel_padding"),
         )
     ]
     sources.append(folder.parents[1] / "ops/support/host.py")

@@ -27,7 +27,7 @@ MACROS = tuple(
 # Of casts, parts and zeros.
 TABLES = (
     *(("MOST", 140), ("TILE", 4096), ("NARROWS", 0), ("BACK", 0)),
-    *(("BLOCK", 4096), ("CHUNK", 4096)),
+    *(("BLOCK", 4096), ("CHUNK", 4096), ("CHANNELS", 3)),
 )
 
 

@@ -1,5 +1,8 @@
 """The time of a launch on a device, from its `Cost` and a table of the device's rates.
 
+Convolutions whose pixels have channels of one access (few channels, padded) were not measured: half
+the rate of wide ones is assumed, as each access has an address and a border of its own.
+
 A kernel's time is the longest of what its bytes, its operations and its instructions take, behind
 a start. The table (h200.json) has few, physical numbers from measured rows: rates of memory and of
 multiplications, the efficiency of a tile of a product by its extents, instructions per second.
@@ -25,6 +28,7 @@ _HERE = Path(__file__).resolve().parent
 # How often a kernel of rows reads its inputs: those that fit no cache come from memory each time.
 _PASSES = {"softmax": 3, "softmax_backward": 2, "layer_norm": 3, "layer_norm_data": 2}
 _BLOCK = 256
+_ACCESS_NBYTES = 16  # what tensor cores read of a pixel's channels at once
 
 
 def devices() -> list[str]:
@@ -157,12 +161,14 @@ class Rates:
             by_memory = cost.nbytes / rates["grouped_tb_s"][problem.kind] / 1e6
             by_work = problem.flops / rates["grouped_tflops"][problem.kind] / 1e6
             by_work = 0.0 if problem.weight[1] == 1 else by_work
-        elif min(problem.data[1], problem.out[1]) < rates["few_channels"]:
+        elif _channel_nbytes(cost, problem) < _ACCESS_NBYTES:
             by_work = problem.flops / rates["few_channels_tflops"][problem.kind] / 1e6
         elif cost.dtype == "float32":
             by_work = problem.flops / rates["float32_tflops"][problem.kind] / 1e6
         else:
             by_work = self._tiles_us(rates, peak, *_as_product(problem), 1)
+            if _channel_nbytes(cost, problem) == _ACCESS_NBYTES:
+                by_work /= rates["one_access"]
             if problem.kind == "filter" and cost.dtype == "TF32" and not pointwise:
                 by_work /= rates["filter_TF32"]
             elif problem.kind == "data" and _is_strided(problem):
@@ -182,6 +188,12 @@ class Rates:
             pace = elements / rates["transposed_elements_per_s"] * 1e6
             total += max(by_memory, pace)
         return total
+
+
+def _channel_nbytes(cost: Cost, problem: Convolution) -> int:
+    """Return the bytes of an image's channels, of the input or of the output if those are fewer."""
+    itemsize = 4 if cost.dtype in ("TF32", "float32") else 2
+    return min(problem.data[1], problem.out[1]) * itemsize
 
 
 def _is_transposed(cost: Cost, problem: Convolution) -> bool:
