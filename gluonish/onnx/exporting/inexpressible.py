@@ -126,10 +126,12 @@ REASONS: Mapping[str, str] = {
             *("_fused_convolution", "_fused_dense", "_fused_pointwise", "_fused_pointwise_many"),
             *(
                 "_fused_pointwise_random",
+                "_add_layer_norm",
                 "_attention",
                 "_cast_weights",
                 "_zeros_like_many",
                 "_dropout_factors",
+                "_dropout_keyed",
                 "_fused_rnn",
                 "_log_softmax_pick",
                 "_lstm_step",
