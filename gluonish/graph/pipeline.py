@@ -26,9 +26,11 @@ from gluonish.graph.passes import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
     fold_batch_norm,
+    fuse_add_layer_norm,
     fuse_attention,
     fuse_batch_norm_relu,
     fuse_bias_gradient,
+    fuse_gradient_sum,
     fuse_log_softmax_pick,
     fuse_pointwise,
     fuse_primitives,
@@ -37,6 +39,7 @@ from gluonish.graph.passes import (
     join_weight_gradients,
     keep_batch_axes,
     move_strides,
+    redraw_masks,
     reserve_rnn,
     simplify,
     split_batch_norm,
@@ -82,7 +85,8 @@ def fuse_layers(graph: Graph, device: Device, constant: Collection[Node] | None)
     offered = back_ends.passes(device.platform)
     reserve = partial(reserve_rnn, device=device, gradient=constant is None)
     attention = partial(fuse_attention, gradient=constant is None)
-    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn, reserve, attention))
+    first = (fuse_log_softmax_pick, fuse_rnn, reserve, attention, fuse_add_layer_norm)
+    graph = _run(graph, *_chosen(offered, *first))
     if constant is None:
         # A BatchNorm that can be split is fused better afterwards.
         splits = _name(split_batch_norm) in offered and _is_on(split_batch_norm)
@@ -109,7 +113,7 @@ def split_layers(graph: Graph, device: Device, parameters: Collection[Node] = ()
     join = partial(join_weight_gradients, xp=device.xp)
     chosen = _chosen(
         *(offered, split_batch_norm, drop_bias_gradient, drop_bias, fuse_bias_gradient),
-        *(fuse_residual_gradient, widen_products, cast, join),
+        *(fuse_residual_gradient, fuse_gradient_sum, redraw_masks, widen_products, cast, join),
     )
     if not chosen:
         return graph

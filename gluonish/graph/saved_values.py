@@ -20,12 +20,15 @@ from typing import NamedTuple
 from gluonish.graph.gradient import Joint, overwritten
 from gluonish.graph.ir import Node, Value, append
 from gluonish.ops.attention.fused_attention import READERS_OF_VIEWS
+from gluonish.ops.nn.dropout import DROPOUT_FACTORS
 from gluonish.ops.normalization.fold_batch_norm import BATCH_NORM_APPLY
+from gluonish.ops.normalization.layer_norm import LAYER_NORM
 from gluonish.ops.registry import Operator, find_operator
 
 Key = tuple[int, int]
 
 _MULTIPLY = find_operator("broadcast_mul")
+_ADD = find_operator("broadcast_add")
 _ADDITIONS = ("elemwise_add", "broadcast_add")
 
 # Heavy per element for a small array; for a large array they cost about as much as reading it.
@@ -140,6 +143,45 @@ def _dropout(value: Value) -> Recipe | None:
     return Recipe((value.node.inputs[0], Value(value.node, 1)), make)
 
 
+def _dropout_keyed(value: Value) -> Recipe | None:
+    if value.index:
+        return None
+    p, data = value.node.attrs["p"], value.node.inputs[0]
+
+    def make(inputs: Sequence[Value]) -> Value:
+        return _dropped(inputs[0], inputs[1], p)
+
+    return Recipe((data, Value(value.node, 1)), make)
+
+
+def _dropped(data: Value, key: Value, p: float) -> Value:
+    """Return what Dropout made of data with a stored key."""
+    attrs = {"p": p, "shape": data.shape, "dtype": data.spec.dtype}
+    made: Value = append(_MULTIPLY, (data, append(DROPOUT_FACTORS, (key,), attrs)), {})
+    return made
+
+
+def _add_layer_norm(value: Value) -> Recipe | None:
+    """Return the recipe of LayerNorm of a sum, or of the sum, behind a Dropout if there is one."""
+    node, p = value.node, value.node.attrs["p"]
+    data, residual, gamma, beta = node.inputs
+    drawn = (Value(node, 4),) if p else ()
+
+    def norm(inputs: Sequence[Value]) -> Value:
+        attrs = {"axis": -1, "eps": node.attrs["eps"], "output_mean_var": False}
+        return Value(append(LAYER_NORM, inputs, attrs).node)
+
+    def total(inputs: Sequence[Value]) -> Value:
+        term, other, *keys = inputs
+        term = _dropped(term, keys[0], p) if keys else term
+        made: Value = append(_ADD, (other, term), {})
+        return made
+
+    if value.index == 0:
+        return Recipe((Value(node, 1), gamma, beta), norm)
+    return Recipe((data, residual, *drawn), total) if value.index == 1 else None
+
+
 def _activation(value: Value) -> Recipe | None:
     """Return the recipe of a ReLU after a batch normalization, with or without a sum between."""
     if value.node.attrs.get("act_type", "relu") != "relu":
@@ -169,6 +211,8 @@ _SPECIAL: Mapping[str, _Special] = {
     "Activation": _activation,
     "BatchNorm": _batch_norm,
     "Dropout": _dropout,
+    "_add_layer_norm": _add_layer_norm,
+    "_dropout_keyed": _dropout_keyed,
     "_contrib_BatchNormWithReLU": _batch_norm_relu,
     "relu": _activation,
 }

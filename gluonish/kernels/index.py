@@ -105,12 +105,13 @@ MODULES: dict[str, str] = {
         "_batch_norm_statistics _batch_norm_sums"
     ),
     "cupy.cross_entropy": "_log_softmax_pick _log_softmax_pick_backward",
+    "cupy.add_layer_norm": "_add_layer_norm _layer_norm_backward_sums",
     "cupy.all_finite": "all_finite multi_all_finite",
     "cupy.cast_weights": "_cast_weights",
     "cupy.column_sums": "_sum_to_shape sum",
     "cupy.pointwise": (
-        "Cast LeakyReLU _fused_pointwise _fused_pointwise_many _fused_pointwise_random "
-        "_gelu_backward"
+        "Cast LeakyReLU _dropout_factors _dropout_keyed _fused_pointwise _fused_pointwise_many "
+        "_fused_pointwise_random _gelu_backward"
     ),
     "cupy.pooling": "Pooling _pooling_backward",
     "cupy.softmax_and_norms": (

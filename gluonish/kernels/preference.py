@@ -57,6 +57,7 @@ IN_ORDER = (
     "cupy.register",
     "cupy.batch_norm",
     "cupy.cross_entropy",
+    "cupy.add_layer_norm",
     "cupy.all_finite",
     "cupy.cast_weights",
     "cupy.column_sums",

@@ -731,6 +731,18 @@ def _add_along(
     name: str | None = None,
 ) -> NDArray:
     """Add data to zeros of a shape along axis at the positions in index, for each row."""
+def _add_layer_norm(
+    data: NDArray,
+    residual: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    p: float = 0.0,
+    eps: float = 1e-05,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """LayerNorm, along the last axis, of residual plus data."""
 def _arange(
     start: float,
     stop: float | None = None,
@@ -2132,6 +2144,15 @@ def _dropout_factors(
     name: str | None = None,
 ) -> NDArray:
     """The factors that Dropout drew with the stored key in drawn (2,)."""
+def _dropout_keyed(
+    data: NDArray,
+    p: float = 0.5,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Dropout in training, without its factors: the second output is the random key (2,), from
+    which _dropout_factors computes them again."""
 def _embedding_backward(
     grad: NDArray,
     data: NDArray,
@@ -2766,6 +2787,24 @@ def _layer_norm_backward(
     name: str | None = None,
 ) -> list[NDArray]:
     """Gradients of LayerNorm's data, gamma and beta."""
+def _layer_norm_backward_sums(
+    grad: NDArray,
+    other: NDArray | None = None,
+    data: NDArray | None = None,
+    added: NDArray | None = None,
+    gamma: NDArray | None = None,
+    mean: NDArray | None = None,
+    std: NDArray | None = None,
+    drawn: NDArray | None = None,
+    two: bool | int = False,
+    plus: bool | int = False,
+    p: float = 0.0,
+    eps: float = 1e-05,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of LayerNorm's data, gamma and beta, along the last axis."""
 def _leaky_relu_backward(
     grad: NDArray,
     data: NDArray,

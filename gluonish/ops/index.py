@@ -5,7 +5,7 @@ Looking up a name loads its module. A test compares this table with the operator
 
 MODULES: dict[str, str] = {
     "attention.fused_attention": (
-        "_attention_hidden _dropout_factors _npx_scaled_dot_product_attention "
+        "_attention_hidden _npx_scaled_dot_product_attention "
         "_scaled_dot_product_attention_backward scaled_dot_product_attention"
     ),
     "attention.interleaved": (
@@ -173,7 +173,7 @@ MODULES: dict[str, str] = {
         "FullyConnected _fully_connected_backward_weight_bias _npx_fully_connected "
         "_sparse_FullyConnected"
     ),
-    "nn.dropout": "Dropout _npx_dropout",
+    "nn.dropout": "Dropout _dropout_factors _dropout_keyed _npx_dropout",
     "nn.embedding": "Embedding _embedding_backward _npx_embedding _sparse_Embedding",
     "nn.leaky_relu": "LeakyReLU _gelu_backward _leaky_relu_backward _npx_leaky_relu",
     "nn.log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
@@ -184,6 +184,7 @@ MODULES: dict[str, str] = {
     ),
     "nn.softmax": "_npx_log_softmax _npx_softmax _softmax_backward log_softmax softmax softmin",
     "nn.upsampling": "UpSampling _upsampling_backward",
+    "normalization.add_layer_norm": "_add_layer_norm _layer_norm_backward_sums",
     "normalization.batch_norm": "BatchNorm _batch_norm_backward _npx_batch_norm",
     "normalization.batch_norm_parts": (
         "_batch_norm_data_gradient _batch_norm_residual_sums _batch_norm_statistics "

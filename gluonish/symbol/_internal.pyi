@@ -781,6 +781,19 @@ def _add_along(
     out: None = None,
 ) -> Symbol:
     """Add data to zeros of a shape along axis at the positions in index, for each row."""
+def _add_layer_norm(
+    data: Symbol | None = None,
+    residual: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    p: float = 0.0,
+    eps: float = 1e-05,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """LayerNorm, along the last axis, of residual plus data."""
 def _arange(
     start: float,
     stop: float | None = None,
@@ -2292,6 +2305,16 @@ def _dropout_factors(
     out: None = None,
 ) -> Symbol:
     """The factors that Dropout drew with the stored key in drawn (2,)."""
+def _dropout_keyed(
+    data: Symbol | None = None,
+    p: float = 0.5,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Dropout in training, without its factors: the second output is the random key (2,), from
+    which _dropout_factors computes them again."""
 def _embedding_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -2982,6 +3005,25 @@ def _layer_norm_backward(
     out: None = None,
 ) -> Symbol:
     """Gradients of LayerNorm's data, gamma and beta."""
+def _layer_norm_backward_sums(
+    grad: Symbol | None = None,
+    other: Symbol | None = None,
+    data: Symbol | None = None,
+    added: Symbol | None = None,
+    gamma: Symbol | None = None,
+    mean: Symbol | None = None,
+    std: Symbol | None = None,
+    drawn: Symbol | None = None,
+    two: bool | int = False,
+    plus: bool | int = False,
+    p: float = 0.0,
+    eps: float = 1e-05,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of LayerNorm's data, gamma and beta, along the last axis."""
 def _leaky_relu_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,

@@ -11,8 +11,9 @@ from gluonish.ops.registry import find_operator
 
 # Passes that only back ends of GPUs offer; tests/kernels/cupy have their tests.
 ONLY_ON_GPUS = {
-    *("cast_weights", "drop_bias", "fuse_attention", "fuse_bias_gradient"),
-    *("fuse_residual_gradient", "join_weight_gradients", "reserve_rnn"),
+    *("cast_weights", "drop_bias", "fuse_add_layer_norm", "fuse_attention"),
+    *("fuse_bias_gradient", "fuse_gradient_sum"),
+    *("fuse_residual_gradient", "join_weight_gradients", "redraw_masks", "reserve_rnn"),
 }
 
 

@@ -156,12 +156,25 @@ def _batch_norm_residual_sums() -> Iterator[tuple[str, Case]]:
         yield "_batch_norm_residual_sums", Case(arrays, flags, None, {"half": False})
 
 
+def _sums_around_layer_norm() -> Iterator[tuple[str, Case]]:
+    """LayerNorm of sums and its gradient, which appear in planned graphs only."""
+    data, residual, grad, other, plus = (normal(3, 5) for _ in range(5))
+    gamma, beta, mean, std, drawn = normal(5), normal(5), normal(3, 1), between(1, 2, 3, 1), [3, 7]
+    for p in (0.0, 0.3):
+        yield "_add_layer_norm", Case([data, residual, gamma, beta], {"p": p})
+    rows = [gamma, mean, std]
+    yield "_layer_norm_backward_sums", Case([grad, data, *rows])
+    arrays = [grad, other, data, plus, *rows, np.array(drawn)]
+    yield "_layer_norm_backward_sums", Case(arrays, {"two": True, "plus": True, "p": 0.3})
+
+
 def _small_layers() -> Iterator[tuple[str, Case]]:
     """The same of operators without windows."""
     for kind in ("relu", "sigmoid", "softrelu", "softsign", "tanh"):
         yield "Activation", Case([distinct(3, 4) / 4], {"act_type": kind})
     yield "Dropout", Case([normal(8, 5)], {"p": 0.4})
     yield "Dropout", Case([normal(8, 5)], {"p": 0.4, "axes": (1,)})
+    yield "_dropout_keyed", Case([normal(8, 5)], {"p": 0.4})
     rows = {"input_dim": 5, "output_dim": 3}
     yield "Embedding", Case([index([1, 4, 9], [0, 1, -1]), normal(5, 3)], rows)
     yield "LayerNorm", Case([normal(3, 4), normal(4), normal(4)])
@@ -438,6 +451,7 @@ def calls() -> dict[str, list[Call]]:
         *_layers(),
         *_batch_norm_parts(),
         *_batch_norm_residual_sums(),
+        *_sums_around_layer_norm(),
         *_small_layers(),
         *_fused_layers(),
         *_recurrent(),

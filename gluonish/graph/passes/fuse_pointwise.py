@@ -20,6 +20,7 @@ from gluonish.ops.fused.pointwise import (
     Program,
 )
 from gluonish.ops.kernel import BackEnd
+from gluonish.ops.nn.dropout import DROPOUT_FACTORS, DROPOUT_KEYED
 from gluonish.ops.registry import Attrs, Operator
 
 # Minimum number of elements. A kernel for fewer saves only the overhead of calls, and compiling it
@@ -31,6 +32,7 @@ _SMALLEST_SLOW = 4096
 # Arrays that a kernel reads, and its operators, so that it fits registers and compiles quickly.
 _MAX_INPUTS = 12
 _MAX_NODES = 40
+_KEY_NBYTES = 16  # of a key of random numbers
 # Steps after which the search assumes a path. One of two groups that may be joined has hardly any
 # other neighbours; a longer path leads through layers.
 _MAX_STEPS = 128
@@ -133,7 +135,11 @@ class _Groups:
         if op is None or op.identity:
             return None
         shape = node.specs[0].shape
-        if node.specs[0].size < self._least or any(spec.shape != shape for spec in node.specs):
+        made = node.specs[:1] if op is DROPOUT_KEYED else node.specs
+        size = node.specs[0].size
+        if size < self._least or any(spec.shape != shape for spec in made):
+            return None
+        if op is DROPOUT_FACTORS and size <= _KEY_NBYTES:  # an output must not overwrite the key
             return None
         if not self._supports(op, node.attrs, [value.spec for value in node.inputs]):
             return None
@@ -286,7 +292,7 @@ def _fused(
     numbers = {key: i for i, key in enumerate(inputs)}
     made: dict[Key, int] = {}
     delivered: list[tuple[Key, int]] = []
-    specs: list[Spec] = []
+    specs_of: dict[Key, Spec] = {}
     instructions = []
     for node in group:
         assert node.op is not None
@@ -301,10 +307,14 @@ def _fused(
             made[key] = len(inputs) + len(made)
             if not read.get(key, inside) <= inside:
                 delivered.append((key, made[key]))
-                specs.append(node.specs[i])
+                specs_of[key] = node.specs[i]
     if not delivered:  # dead code, which another pass eliminates
         delivered.append(((id(group[-1]), 0), made[id(group[-1]), 0]))
-        specs.append(group[-1].specs[0])
+        specs_of[id(group[-1]), 0] = group[-1].specs[0]
+    # Kernels have keys of random numbers behind the other outputs.
+    keys = {(id(node), 1) for node in group if node.op is DROPOUT_KEYED}
+    delivered.sort(key=lambda output: output[0] in keys)
+    specs = [specs_of[key] for key, _ in delivered]
     program = Program(len(inputs), instructions, [number for _, number in delivered])
     values = [replaced.get(value.key, value) for value in inputs.values()]
     last = group[-1]

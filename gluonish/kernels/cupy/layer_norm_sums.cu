@@ -3,6 +3,10 @@
 
 #define ABREAST 32  // threads side by side
 #define DEEP (THREADS / ABREAST)
+#ifndef TWO  // whether the gradient is the sum of two arrays; ``other`` is null otherwise
+#define TWO 0
+#endif
+#include "dropout.cuh"
 #ifndef WIDE_PARAMETERS
 #define WIDE_PARAMETERS 0
 #endif
@@ -15,8 +19,8 @@ typedef Scalar Parameter;
 // Gradients of gamma and beta: each block sums ``chunk`` rows of ABREAST * ACCESS columns, into
 // (chunks, 2, size).
 extern "C" __global__ void __launch_bounds__(THREADS) layer_norm_sums(
-    const Scalar *grad, const Scalar *data, const Parameter *mean, const Parameter *std, Wide *sums,
-    Index total, Index size, Index chunk) {
+    const Scalar *grad, const Scalar *other, const Scalar *data, const Parameter *mean,
+    const Parameter *std, Wide *sums, Index total, Index size, Index chunk) {
     enum { COLUMNS = ABREAST * ACCESS };
     __shared__ Wide shared[2][DEEP][COLUMNS];
     const int lane = threadIdx.x / ABREAST, place = threadIdx.x % ABREAST * ACCESS;
@@ -30,6 +34,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) layer_norm_sums(
             const Wide centre = read(mean[row]), rescale = (Wide)1 / read(std[row]);
             Wide g[ACCESS], x[ACCESS];
             load_access(grad + at, g);
+#if TWO
+            load_access(other + at, x);
+#pragma unroll
+            for (int k = 0; k < ACCESS; ++k) g[k] += x[k];
+            round_all<ACCESS>(g);
+#endif
             load_access(data + at, x);
 #pragma unroll
             for (int k = 0; k < ACCESS; ++k) {

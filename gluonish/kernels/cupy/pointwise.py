@@ -14,11 +14,16 @@ from gluonish.core.config import (
 )
 from gluonish.core.config.flag import changes, encoded, environment
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.pointwise_source import THREADS, PointwiseKernel, ScatteredKernel
+from gluonish.kernels.cupy.pointwise_source import (
+    THREADS,
+    PointwiseKernel,
+    ScatteredKernel,
+    key_values,
+)
 from gluonish.kernels.cupy.pointwise_vectors import VectorKernel, vector_length
 from gluonish.kernels.cupy.random_numbers import key_arguments
 from gluonish.kernels.cupy.source import VECTOR_NBYTES, compiled, contiguous
-from gluonish.kernels.generated.expressions import KINDS, supports
+from gluonish.kernels.generated.expressions import KINDS, supports, supports_keyed
 from gluonish.kernels.generated.loops import find_loops, row_major, stretch
 from gluonish.kernels.generated.pointwise import specs_and_shapes
 from gluonish.ops.elementwise.cast import CAST
@@ -30,6 +35,7 @@ from gluonish.ops.fused.pointwise import (
     Program,
 )
 from gluonish.ops.kernel import Attrs, BackEnd, FastKernel
+from gluonish.ops.nn.dropout import DROPOUT, DROPOUT_FACTORS, DROPOUT_KEYED
 from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.support.precision import is_narrow
 
@@ -37,6 +43,7 @@ _LIMIT_32 = 2**31
 # Products are rounded before sums, as by separate operators.
 _OPTIONS = ("--fmad=false",)
 _VECTORS = encoded(GLUONISH_CUDA_VECTORS.name)
+_DROPOUTS = (DROPOUT.name, DROPOUT_KEYED.name, DROPOUT_FACTORS.name)
 _MAX_PLANS = 4096  # if exceeded, all are dropped, to bound memory if shapes never repeat
 
 
@@ -90,18 +97,24 @@ def _alignment(arrays: Sequence[Any]) -> int:
 def _new_plan(
     outputs: Sequence[Any], inputs: Sequence[Any], program: Program, alignment: int
 ) -> _Plan:
-    specs, array_shapes = specs_and_shapes(outputs, inputs, program)
+    keys = key_values(program)
+    made = [x for x, value in zip(outputs, program.outputs, strict=True) if value not in keys]
+    specs, array_shapes = specs_and_shapes(made, inputs, program)
+    array_shapes[len(made) : len(made)] = [(1,)] * (len(outputs) - len(made))
     shape = outputs[0].shape
     arrays = (*outputs, *inputs)
+    values = (*program.outputs, *range(program.num_inputs))
     strides = [
-        stretch([*_strides(x), *(0,) * (len(aligned) - x.ndim)], aligned, shape)
-        for x, aligned in zip(arrays, array_shapes, strict=True)
+        (0,) * len(shape)  # all elements have the same key
+        if value in keys
+        else stretch([*_strides(x), *(0,) * (len(aligned) - x.ndim)], aligned, shape)
+        for value, x, aligned in zip(values, arrays, array_shapes, strict=True)
     ]
     loops = find_loops(shape, [*strides, row_major(shape)])
     wide = outputs[0].size >= _LIMIT_32
     kernel: PointwiseKernel
     itemsizes = [x.itemsize for x in arrays]
-    draws = any(op.name == "Dropout" for op, _, _ in program.instructions)
+    draws = any(op.name in _DROPOUTS for op, _, _ in program.instructions)
     length = vector_length(itemsizes, loops, alignment, draws=draws)
     if length and GLUONISH_CUDA_VECTORS.value:
         kernel = VectorKernel(program, specs, loops, length, wide=wide)
@@ -272,9 +285,31 @@ def _attach(
 def _supports(*inputs: Spec, program: Program, **_: Any) -> bool:
     specs = program.specs(inputs)
     return not any(0 in spec.shape for spec in specs) and all(
-        supports(op, attrs, [specs[i] for i in numbers])
+        supports_keyed(op, attrs, [specs[i] for i in numbers])
         for op, numbers, attrs in program.instructions
     )
+
+
+@lru_cache
+def _keyed_program(p: float) -> Program:
+    return Program(1, [Instruction(DROPOUT_KEYED, (0,), {"p": p})], [1, 2])
+
+
+def _dropout_keyed(xp: Any, outputs: Any, data: Any, *, p: float, key: Any) -> None:
+    _run(xp, outputs, data, num_args=1, program=_keyed_program(p), key=key)
+
+
+def _dropout_factors(xp: Any, out: Any, drawn: Any, **attrs: Any) -> None:
+    program = Program(1, [Instruction(DROPOUT_FACTORS, (0,), attrs)], [1])
+    _run(xp, out, drawn, num_args=1, program=program)
+
+
+def _supports_keyed(data: Spec, **_: Any) -> bool:
+    return data.size > 0 and supports_keyed(DROPOUT_KEYED, {}, [data])
+
+
+def _supports_factors(drawn: Spec, **attrs: Any) -> bool:
+    return 0 not in attrs["shape"] and supports_keyed(DROPOUT_FACTORS, attrs, [drawn])
 
 
 @lru_cache
@@ -328,6 +363,16 @@ KERNELS = (
     ),
     # CuPy's own accesses one element at a time.
     (CAST, FastKernel(BackEnd.CUPY, "cast", _supports_cast, run=_cast, **_KERNEL)),
+    (
+        DROPOUT_KEYED,
+        FastKernel(BackEnd.CUPY, "dropout_keyed", _supports_keyed, run=_dropout_keyed, **_KERNEL),
+    ),
+    (
+        DROPOUT_FACTORS,
+        FastKernel(
+            *(BackEnd.CUPY, "dropout_factors", _supports_factors), run=_dropout_factors, **_KERNEL
+        ),
+    ),
     (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu_16", _supports_gelu, run=_gelu, **_KERNEL)),
     (
         GELU_BACKWARD,

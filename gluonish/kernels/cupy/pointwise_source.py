@@ -24,6 +24,7 @@ from gluonish.kernels.generated.expressions import draws
 from gluonish.kernels.generated.loops import Loops, row_major
 from gluonish.kernels.generated.pointwise_source import LOADS, STORES, computed, computed_type
 from gluonish.ops.fused.pointwise import Program
+from gluonish.ops.nn.dropout import DROPOUT_FACTORS, DROPOUT_KEYED
 
 C_TYPES = {
     FLOAT32: "float",
@@ -43,6 +44,19 @@ _KEY = (
     *("const unsigned long long *base", "unsigned long long seed"),
     "unsigned long long offset",
 )
+
+
+def key_values(program: Program) -> frozenset[int]:
+    """Return the values of a program that are keys of random numbers."""
+    found = set()
+    count = program.num_inputs
+    for op, inputs, attrs in program.instructions:
+        if op is DROPOUT_FACTORS:
+            found.add(inputs[0])
+        if op is DROPOUT_KEYED:
+            found.add(count + 1)
+        count += op.num_outputs(attrs)
+    return frozenset(found)
 
 
 def divisor(number: int) -> tuple[int, int]:
@@ -88,6 +102,9 @@ class PointwiseKernel:
         self._names: dict[tuple[str, str], str] = {}
         self.numbers: list[Any] = []
         self.draws = any(draws(op, attrs) for op, _, attrs in program.instructions)
+        keys = key_values(program)
+        # Indices of the arrays that are keys: outputs, and inputs.
+        self._keys = [i for i, value in enumerate(self._values) if value in keys]
         self._total = math.prod(loops.extents)
         self._add("Index total", index(self._total, wide))
         stored = {value: specs[value].dtype for value in program.outputs}
@@ -96,8 +113,28 @@ class PointwiseKernel:
         read = set(re.findall(r"\bt(\d+)\b", "\n".join(text for _, text in self._computed)))
         read |= {str(value) for value in program.outputs}
         self.used = [
-            i for i, value in enumerate(self._values) if i < self._outputs or str(value) in read
+            i
+            for i, value in enumerate(self._values)
+            if i < self._outputs or i in self._keys or str(value) in read
         ]
+        self._stored = [i for i in self.used if i < self._outputs and i not in self._keys]
+        self._loaded = [i for i in self.used if i >= self._outputs and i not in self._keys]
+        # What the names of each series of random numbers end with: its key is "" if drawn anew.
+        self._series = [""] if self.draws else []
+        self._series += [str(self._values[i]) for i in self._keys if i >= self._outputs]
+        self._head += self._lines_of_keys()
+
+    def _lines_of_keys(self) -> Iterator[str]:
+        """Yield lines that store the key of new random numbers, and load those of others."""
+        for i in self._keys:
+            if i >= self._outputs:
+                name = self._values[i]
+                yield f"const unsigned long long seed{name} = p{i}[0], offset{name} = p{i}[1];"
+                continue
+            yield "if (blockIdx.x == 0 && threadIdx.x == 0) {"
+            yield f"    p{i}[0] = (long long)seed;"
+            yield f"    p{i}[1] = (long long)offset;"
+            yield "}"
 
     def _add(self, parameter: str, value: Any) -> None:
         """Add an argument, unless it is already added."""
@@ -134,7 +171,7 @@ class PointwiseKernel:
                 f"#define BFLOAT16 {int(BFLOAT16 in dtypes)}",
                 f"#define ITEMS {items}",
                 text_of("pointwise.cuh"),
-                *map(text_of, [*headers, *(["philox.cuh"] if self.draws else [])]),
+                *map(text_of, [*headers, *(["philox.cuh"] if self._series else [])]),
                 'extern "C" __global__ void fused(',
                 f"    {', '.join([*arrays, *self._parameters, *key])}) {{",
                 *(["    if (base) seed += base[0], offset += base[1];"] if self.draws else []),
@@ -223,25 +260,27 @@ class ScatteredKernel(PointwiseKernel):
         self, program: Program, specs: Sequence[Spec], loops: Loops, *, wide: bool
     ) -> None:
         super().__init__(program, specs, loops, wide=wide)
-        narrow = all(self._dtypes[i].itemsize <= 2 for i in self.used)
-        items = BLOCK if self.draws or not narrow else 2 * BLOCK
+        arrays = (*self._stored, *self._loaded)
+        narrow = all(self._dtypes[i].itemsize <= 2 for i in arrays)
+        items = BLOCK if self._series or not narrow else 2 * BLOCK
         self.blocks = -(-self._total // (THREADS * items))
         self.text = self._source(items, [*self._start(), *self._gathering(), *self._computing()])
 
     def _start(self) -> Iterator[str]:
         """Yield lines before both loops; element k of a thread is ``start + k * STEP``."""
-        if self.draws and self._in_order:  # a thread's elements are one Philox block
+        if self._series and self._in_order:  # a thread's elements are one Philox block
             yield "const Index start = ITEMS * ((Index)blockIdx.x * THREADS + threadIdx.x);"
             yield "const Index step = 1;"
             yield "if (start >= total) return;"
-            yield "const Block drawn = philox(start / ITEMS, seed, offset);"
+            for name in self._series:
+                yield f"const Block drawn{name} = philox(start / ITEMS, seed{name}, offset{name});"
         else:
             yield "const Index start = (Index)blockIdx.x * (ITEMS * THREADS) + threadIdx.x;"
             yield "const Index step = THREADS;"
             yield "if (start >= total) return;"
 
     def _gathering(self) -> Iterator[str]:
-        inputs = self.used[self._outputs :]
+        inputs = self._loaded
         for i in inputs:
             yield f"{computed_type(self._dtypes[i])} l{i}[ITEMS];"
         if not inputs:
@@ -258,30 +297,30 @@ class ScatteredKernel(PointwiseKernel):
         yield "}"
 
     def _computing(self) -> Iterator[str]:
-        outputs = self.used[: self._outputs]
+        outputs = self._stored
         yield "#pragma unroll"
         yield "for (int k = 0; k < ITEMS; ++k) {"
         yield "    const Index e = start + k * step;"
         yield "    if (e >= total) return;"
         arrays = list(outputs)
-        if self.draws:
+        if self._series:
             arrays.append(len(self._values))
         for line in (*self._loop_indices(arrays), *self._draw()):
             yield f"    {line}"
-        for i in self.used[self._outputs :]:
+        for i in self._loaded:
             yield f"    const {computed_type(self._dtypes[i])} t{self._values[i]} = l{i}[k];"
         for line in (*self._expressions(), *(self._store(i, self._index(i)) for i in outputs)):
             yield f"    {line}"
         yield "}"
 
     def _draw(self) -> Iterator[str]:
-        if not self.draws:
-            return
-        bits = "drawn.word[k]"
-        if not self._in_order:
+        if self._series and not self._in_order:
             yield f"const Index at = {self._index(len(self._values))};"
-            bits = f"philox(at / {BLOCK}, seed, offset).word[at % {BLOCK}]"
-        yield f"const float32 draw = {uniform(bits)};"
+        for name in self._series:
+            bits = f"drawn{name}.word[k]"
+            if not self._in_order:
+                bits = f"philox(at / {BLOCK}, seed{name}, offset{name}).word[at % {BLOCK}]"
+            yield f"const float32 draw{name} = {uniform(bits)};"
 
     def _loop_indices(self, arrays: Sequence[int]) -> Iterator[str]:
         """Yield lines for an element's index in each loop, if any array has another layout."""

@@ -38,7 +38,7 @@ _LONG = 12  # expressions from which on a thread computes one vector at a time
 _BLOCKS = 1024  # enough to fill any device; more would load rows more often
 _MAX_ROW = 64  # a row may force the number of blocks to a multiple of at most this
 
-_NAMES = re.compile(r"\b(?:t\d+|draw)\b")
+_NAMES = re.compile(r"\b(?:t\d+|draw\d*)\b")
 _ROUND = {FLOAT16: "round_f16", BFLOAT16: "round_bf16"}
 
 # How an array is read.
@@ -112,7 +112,7 @@ class VectorKernel(PointwiseKernel):
     ) -> None:
         super().__init__(program, specs, loops, wide=wide)
         self._length = length
-        self._inputs = self.used[self._outputs :]
+        self._inputs = self._loaded
         self._of_kind: dict[str, list[int]] = {}
         for i in self._inputs:
             self._of_kind.setdefault(str(_kind(loops.strides[i], loops)), []).append(i)
@@ -128,7 +128,7 @@ class VectorKernel(PointwiseKernel):
 
     def _steps(self) -> int:
         """Return how many vectors a thread loads before it stores any."""
-        if len(self._computed) > _LONG or self.draws:
+        if len(self._computed) > _LONG or self._series:
             return 1
         inputs = max(1, len(self._list(_VECTOR, _OUTER)))
         return max(1, min(4, _MAX_ITEMS // (self._length * inputs)))
@@ -210,12 +210,13 @@ class VectorKernel(PointwiseKernel):
 
     def _computing(self) -> Iterator[str]:
         """Yield lines that compute and store vector ``v``."""
-        outputs = self.used[: self._outputs]
-        if self.draws:
-            yield f"Block drawn[ITEMS / {BLOCK}];"
+        outputs = self._stored
+        for name in self._series:
+            key = f"seed{name}, offset{name}"
+            yield f"Block drawn{name}[ITEMS / {BLOCK}];"
             yield "#pragma unroll"
             yield f"for (int b = 0; b < ITEMS / {BLOCK}; ++b)"
-            yield f"    drawn[b] = philox(ITEMS / {BLOCK} * v + b, seed, offset);"
+            yield f"    drawn{name}[b] = philox(ITEMS / {BLOCK} * v + b, {key});"
         for i in outputs:
             yield f"{self._type(i)} o{i}[ITEMS];"
         yield "#pragma unroll"
@@ -229,9 +230,9 @@ class VectorKernel(PointwiseKernel):
     def _pairs(self, outputs: Sequence[int]) -> Iterator[str]:
         """Yield lines that compute elements k and k + 1, which are rounded to 16 bits together."""
         for at, end in (("k", "a"), ("k + 1", "b")):
-            if self.draws:
-                bits = f"drawn[({at}) / {BLOCK}].word[({at}) % {BLOCK}]"
-                yield f"const float32 draw{end} = {uniform(bits)};"
+            for name in self._series:
+                bits = f"drawn{name}[({at}) / {BLOCK}].word[({at}) % {BLOCK}]"
+                yield f"const float32 draw{name}{end} = {uniform(bits)};"
             for i in self._inputs:
                 element = "" if i in self._list(_ROW) else "[u]"
                 element += "" if i in self._list(_PER_ROW) else f"[{at}]"
@@ -256,11 +257,11 @@ class VectorKernel(PointwiseKernel):
             return
         yield "const Index e = ITEMS * vectors + first;"
         yield "if (e >= total) return;"
-        if self.draws:
-            bits = f"philox(e / {BLOCK}, seed, offset).word[e % {BLOCK}]"
-            yield f"const float32 draw = {uniform(bits)};"
+        for name in self._series:
+            bits = f"philox(e / {BLOCK}, seed{name}, offset{name}).word[e % {BLOCK}]"
+            yield f"const float32 draw{name} = {uniform(bits)};"
         for i in self._list(_VECTOR):
             yield f"const {self._type(i)} t{self._values[i]} = {self._load(i, 'e')};"
         yield from self._expressions()
-        for i in self.used[: self._outputs]:
+        for i in self._stored:
             yield self._store(i, "e")

@@ -65,7 +65,8 @@ def _axis_last(axis: int, *arrays: Any) -> tuple[Any, ...]:
     return tuple(x.transpose(order) for x in arrays)
 
 
-def _parameters(data: Any, gamma: Any) -> Any:
+def parameter_macros(data: Any, gamma: Any) -> Macros:
+    """Return macros for the dtype of LayerNorm's parameters."""
     return (("WIDE_PARAMETERS", int(gamma.dtype != data.dtype)),)
 
 
@@ -77,7 +78,7 @@ def _layer_norm(
     arrays = (*map(contiguous, (data, gamma, beta)), *made)
     kind, size = accumulator(data.dtype).type, data.shape[-1]
     numbers = (kind(eps), kind(1 / size))
-    _launch(xp, "layer_norm", "layer_norm", arrays, size, numbers, _parameters(data, gamma))
+    _launch(xp, "layer_norm", "layer_norm", arrays, size, numbers, parameter_macros(data, gamma))
     copy_back(outputs, made)
 
 
@@ -98,18 +99,38 @@ def _layer_norm_backward(
     d_data, d_gamma, d_beta = made = targets(xp, *outputs)
     grad, data, gamma, mean, std = map(contiguous, (grad, data, gamma, mean, std))
     size = data.shape[-1]
-    macros, numbers = _parameters(data, gamma), (accumulator(data.dtype).type(1 / size),)
+    macros, numbers = parameter_macros(data, gamma), (accumulator(data.dtype).type(1 / size),)
     arrays = (grad, data, gamma, mean, std, d_data)
     _launch(xp, "layer_norm", "layer_norm_data", arrays, size, numbers, macros)
-    _sum_columns(xp, (grad, data, mean, std), (d_gamma, d_beta), size, macros)
+    sum_columns(xp, grad, data, (mean, std), (d_gamma, d_beta), macros)
     copy_back(outputs, made)
 
 
-def _sum_columns(xp: Any, inputs: Any, outputs: Any, size: int, macros: Macros) -> None:
-    """Compute the gradients of gamma and beta: sums of chunks of rows, and of the chunks."""
-    data = inputs[0]
-    kind, rows = data.dtype, data.size // size
-    width, access = accesses(size, kind, inputs[:2])
+def sum_columns(
+    xp: Any,
+    grad: Any,
+    data: Any,
+    statistics: Any,
+    outputs: Any,
+    macros: Macros,
+    other: Any = None,
+) -> None:
+    """Compute the gradients of gamma and beta: sums of chunks of rows, and of the chunks.
+
+    Args:
+        grad: The head gradient, or the first term of it.
+        data: The data (..., size).
+        statistics: Mean and standard deviation of each row.
+        outputs: Contiguous arrays for the gradients.
+        macros: Macros of the source.
+        other: The second term; None without one.
+    """
+    kind, size = data.dtype, data.shape[-1]
+    rows = data.size // size
+    grads = (grad,) if other is None else (grad, other)
+    inputs = (grad, np.uint64(0) if other is None else other, data, *statistics)
+    width, access = accesses(size, kind, (*grads, data))
+    macros = (*macros, ("TWO", len(grads) - 1))
     tiles = -(-size // (_ABREAST * width))
     chunk = min(_MAX_ROWS, max(_MIN_ROWS, -(-rows // -(-_BLOCKS // tiles))))
     chunk = max(chunk, -(-rows // _MAX_CHUNKS))
@@ -159,8 +180,8 @@ def _softmax_backward(
     copy_back((result,), made)
 
 
-def _supports_norm(count: int, *specs: Spec, **_: Any) -> bool:
-    """Whether the kernels support ``count`` data arrays, followed by parameters."""
+def supports_norm(count: int, *specs: Spec, **_: Any) -> bool:
+    """Return whether the kernels support ``count`` data arrays, followed by parameters."""
     elements, parameters = specs[:count], specs[count:]
     dtype, parameter_dtype = elements[0].dtype, parameters[0].dtype
     return (
@@ -186,14 +207,14 @@ def _supports_forward(*specs: Spec, temperature: float | None, **attrs: Any) -> 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (
         LAYER_NORM,
-        FastKernel(BackEnd.CUPY, "layer_norm", partial(_supports_norm, 1), run=_layer_norm),
+        FastKernel(BackEnd.CUPY, "layer_norm", partial(supports_norm, 1), run=_layer_norm),
     ),
     (
         LAYER_NORM_BACKWARD,
         FastKernel(
             BackEnd.CUPY,
             "layer_norm_backward",
-            partial(_supports_norm, 2),
+            partial(supports_norm, 2),
             run=_layer_norm_backward,
         ),
     ),

@@ -18,7 +18,7 @@ from gluonish.kernels.back_ends import Passes, Support
 from gluonish.kernels.cupy import channels_last, cudnn_graph, libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pool import PinnedDevice
-from gluonish.kernels.generated.expressions import aligned_shape, supports
+from gluonish.kernels.generated.expressions import aligned_shape, supports_keyed
 
 _LOG = logging.getLogger("gluonish")
 _DRIVER = "install NVIDIA's driver, and look at `gluonish doctor`"
@@ -155,6 +155,7 @@ def _passes() -> Passes:
     reserve: Passes = {"reserve_rnn": {}}  # no fusion, but the library's kernel
     if not MXNET_USE_FUSION.value:
         return reserve
+    supports_norm = loading.load("gluonish.kernels.cupy.softmax_and_norms").supports_norm
     return {
         "fuse_log_softmax_pick": {},
         **reserve,
@@ -168,6 +169,9 @@ def _passes() -> Passes:
         "fuse_attention": {
             "supports": loading.load("gluonish.kernels.cupy.cudnn_attention").is_faster
         },
+        "fuse_add_layer_norm": {"supports": supports_norm},
+        "redraw_masks": {},
+        "fuse_gradient_sum": {"supports": supports_norm},
         "channels_last": {
             "starts": channels_last.starts_layout,
             "positions": channels_last.positions_read,
@@ -185,7 +189,7 @@ def _passes() -> Passes:
         "fuse_pointwise": {
             "least": 1,
             "least_slow": 1,
-            "supports": supports,
+            "supports": supports_keyed,
             "aligned_shape": aligned_shape,
         },
     }

@@ -15,6 +15,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.nn.dropout import kept_factor
 from gluonish.ops.nn.leaky_relu import gamma_shape
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.precision import in_dtype
@@ -29,6 +30,8 @@ _SELU_ALPHA = 1.6732632423543772848170429916717
 
 # In expressions: the operator's second output, and its random number, a float32 in [0, 1).
 SECOND, DRAW = "SECOND", "DRAW"
+# Instead of an expression: an output that is the key of the operator's random numbers.
+KEY = ""
 
 Number = Callable[[float], str]
 
@@ -40,18 +43,28 @@ class Writer:
         number: Function that returns the name of a constant in the computed type.
         typed: The same for a constant that is first rounded to the data's dtype.
         single: The same for a constant in float32.
+        names: Names of the inputs.
+        attrs: Attributes of the operator.
+        dtype: Dtype of the data.
     """
 
-    __slots__ = ("attrs", "names", "number", "single", "typed")
+    __slots__ = ("attrs", "dtype", "names", "number", "single", "typed")
 
     def __init__(
-        self, number: Number, typed: Number, single: Number, names: Sequence[str], attrs: Attrs
+        self,
+        number: Number,
+        typed: Number,
+        single: Number,
+        names: Sequence[str],
+        attrs: Attrs,
+        dtype: np.dtype[Any],
     ) -> None:
         self.number = number
         self.typed = typed
         self.single = single
         self.names = names
         self.attrs = attrs
+        self.dtype = dtype
 
     def __getitem__(self, index: int) -> str:
         return self.names[index]
@@ -365,6 +378,28 @@ def _supports_dropout(specs: Sequence[Spec], attrs: Attrs) -> bool:
 RULES["Dropout"] = Rule(_dropout, _supports_dropout)
 
 
+def _kept(w: Writer) -> str:
+    """Return the expression of a factor of Dropout."""
+    p = w.attrs["p"]
+    factor = w.number(float(kept_factor(w.dtype, p)))
+    return f"select({DRAW} >= {w.single(p)}, {factor}, W(0))"
+
+
+# Rules of operators that make or read the key of random numbers, which few back ends support.
+KEYED_RULES: Mapping[str, Rule] = {
+    "_dropout_keyed": Rule(lambda w: (f"{w[0]} * {_kept(w)}", KEY), _real),
+    "_dropout_factors": Rule(
+        lambda w: (_kept(w),), lambda s, attrs: attrs["dtype"] in REAL, exact=True, by_output=True
+    ),
+}
+
+
+def supports_keyed(op: Operator, attrs: Attrs, specs: Sequence[Spec]) -> bool:
+    """Return what `supports` does where kernels store and read keys of random numbers."""
+    rule = KEYED_RULES.get(op.name)
+    return supports(op, attrs, specs) if rule is None else rule.supports(specs, attrs)
+
+
 def supports(op: Operator, attrs: Attrs, specs: Sequence[Spec]) -> bool:
     """Whether generated kernels can compute an operator."""
     rule = RULES.get(op.name)
@@ -373,7 +408,7 @@ def supports(op: Operator, attrs: Attrs, specs: Sequence[Spec]) -> bool:
 
 def draws(op: Operator, attrs: Attrs) -> bool:
     """Whether an operator of the table draws random numbers; LeakyReLU's rule never does."""
-    return op.name == "Dropout" and _drops(attrs)
+    return op.name == "_dropout_keyed" or (op.name == "Dropout" and _drops(attrs))
 
 
 def aligned_shape(op: Operator, attrs: Attrs, specs: Sequence[Spec], index: int) -> Shape:

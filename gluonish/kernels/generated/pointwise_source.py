@@ -16,9 +16,19 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated.expressions import DRAW, RULES, SECOND, Writer, constant, draws
+from gluonish.kernels.generated.expressions import (
+    DRAW,
+    KEY,
+    KEYED_RULES,
+    RULES,
+    SECOND,
+    Writer,
+    constant,
+    draws,
+)
 from gluonish.kernels.generated.loops import Loops
 from gluonish.ops.fused.pointwise import Instruction, Program
+from gluonish.ops.nn.dropout import DROPOUT_FACTORS
 
 # Conversions of a value of each dtype after a load and before a store.
 LOADS = {BFLOAT16: "load_bf16({})", FLOAT16: "load_f16({})", FLOAT32: "{}", FLOAT64: "{}"}
@@ -51,13 +61,14 @@ Number = Callable[[str, float], str]
 def computed(program: Program, specs: Sequence[Spec], number: Number) -> Iterator[tuple[int, str]]:
     """Yield the index and the expression of each value of a program, in order of computation.
 
-    In expressions value ``i`` is ``t{i}``, and the random number of an element is ``draw``.
+    In expressions value ``i`` is ``t{i}``, and the random number of an element is ``draw``, or
+    ``draw{i}`` if value ``i`` is its key. Outputs that are keys have no expression.
     """
     count = program.num_inputs
     for instruction in program.instructions:
         made = _written(instruction, specs, number, count)
         # The second output comes first, because the first one reads it.
-        yield from reversed([(count + i, text) for i, text in enumerate(made)])
+        yield from reversed([(count + i, text) for i, text in enumerate(made) if text != KEY])
         count += len(made)
 
 
@@ -65,7 +76,7 @@ def _written(
     instruction: Instruction, specs: Sequence[Spec], number: Number, count: int
 ) -> list[str]:
     op, inputs, attrs = instruction
-    rule = RULES[op.name]
+    rule = RULES.get(op.name) or KEYED_RULES[op.name]
     target = specs[count].dtype
     names = [f"t{i}" for i in inputs]
     if op.name == "Cast":
@@ -79,12 +90,14 @@ def _written(
         lambda value: number("float32", value),
         names,
         attrs,
+        data,
     )
+    draw = f"draw{inputs[0]}" if op is DROPOUT_FACTORS else "draw"
     texts = []
     for text in rule.write(writer):
-        text = text.replace(SECOND, f"t{count + 1}").replace(DRAW, "draw")
+        text = text.replace(SECOND, f"t{count + 1}").replace(DRAW, draw)
         text = _FLAG.sub(f"flag_{kind}(", _CONVERSION.sub(f"{kind}(", text))
-        texts.append(text if rule.exact else _rounded(text, target))
+        texts.append(text if rule.exact or text == KEY else _rounded(text, target))
     return texts
 
 

@@ -127,9 +127,11 @@ REASONS: Mapping[str, str] = {
             *(
                 "_fused_pointwise_random",
                 "scaled_dot_product_attention",
+                "_add_layer_norm",
                 "_cast_weights",
                 "_zeros_like_many",
                 "_dropout_factors",
+                "_dropout_keyed",
                 "_fused_rnn",
                 "_log_softmax_pick",
                 "_lstm_step",

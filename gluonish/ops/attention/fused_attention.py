@@ -25,14 +25,14 @@ from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.elementwise.unary import TANH
 from gluonish.ops.facts import Execution, Gradient, zero_gradient
 from gluonish.ops.linalg.matmul import batch_dot
-from gluonish.ops.nn.dropout import drops
+from gluonish.ops.nn.dropout import DROPOUT_FACTORS, dropout_factors, drops
 from gluonish.ops.nn.softmax import softmax
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.composite import composite_gradient
-from gluonish.ops.support.philox import Key, store_key, stored_key, uniform_steps
+from gluonish.ops.support.philox import Key, store_key, stored_key
 from gluonish.ops.support.precision import accumulator, product, widen
 
 _NAME = "scaled_dot_product_attention"
@@ -274,14 +274,8 @@ def _kernel(
     weights /= total
     p = attrs["dropout"]
     if key is not None and drops({"p": p, "mode": attrs["mode"], "train": attrs["train"]}):
-        weights *= _factors(xp, key, weights.shape, p, weights.dtype)
+        weights *= dropout_factors(xp, key, weights.shape, p, weights.dtype)
     output_by_heads(out, attrs)[...] = product(xp, weights, widen(v))
-
-
-def _factors(xp: ModuleType, key: Key, shape: Shape, p: float, dtype: Any) -> Any:
-    """Return the factors that Dropout draws with a key."""
-    kept = uniform_steps(xp, key, shape) >= np.float32(p)
-    return kept.astype(dtype) * dtype.type(1 / (1 - p) if p < 1 else 0)
 
 
 def _backward_kernel(
@@ -314,7 +308,7 @@ def _backward_kernel(
     of_weights = product(xp, g, v.swapaxes(-1, -2))
     used = weights
     if p:
-        factors = _factors(xp, stored_key(xp, drawn), weights.shape, p, weights.dtype)
+        factors = dropout_factors(xp, stored_key(xp, drawn), weights.shape, p, weights.dtype)
         used = weights * factors
         of_weights *= factors
     made = product(xp, used.swapaxes(-1, -2), g)
@@ -561,26 +555,6 @@ ATTENTION_BACKWARD = register(
     )
 )
 
-
-def _factors_kernel(xp: ModuleType, out: Any, drawn: Any, *, p: float, **_: Any) -> None:
-    out[...] = _factors(xp, stored_key(xp, drawn), out.shape, p, out.dtype)
-
-
-def _factors_infer(drawn: Spec, *, shape: Shape, dtype: Any, **_: Any) -> tuple[Spec]:
-    return (Spec(shape, np.dtype(dtype)),)
-
-
-DROPOUT_FACTORS = register(
-    Operator(
-        "_dropout_factors",
-        _factors_infer,
-        _factors_kernel,
-        zero_gradient,
-        doc="The factors that Dropout drew with the stored key in drawn (2,).",
-        inputs=("drawn",),
-        schema=Schema(p=number(0.5), shape=shape_attr(()), dtype=dtype_attr()),
-    )
-)
 
 # Operators whose kernels on GPUs read transposed and split arrays in place.
 READERS_OF_VIEWS = (ATTENTION, ATTENTION_BACKWARD)

@@ -7,14 +7,16 @@ References:
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import is_floating
+import numpy as np
+
+from gluonish.core.dtype import INT64, is_floating
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, boolean, choice, number, optional, shape
+from gluonish.core.schema import Schema, boolean, choice, dtype_attr, number, optional, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts, zero_gradient
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.support.broadcasting import complete_same
-from gluonish.ops.support.philox import uniform_steps
+from gluonish.ops.support.philox import Key, store_key, stored_key, uniform_steps
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.shape_rules import normalize_axes
 
@@ -63,6 +65,17 @@ def fill_dropout(xp: ModuleType, out: Any, mask: Any, data: Any, drawn: Any, p: 
     xp.multiply(data, mask, out=out)
 
 
+def kept_factor(dtype: np.dtype[Any], p: float) -> Any:
+    """Return what elements that stay are multiplied by, rounded to a dtype."""
+    return dtype.type(accumulator(dtype).type(1 / (1 - p) if p < 1 else 0))
+
+
+def dropout_factors(xp: ModuleType, key: Key, shape: Shape, p: float, dtype: Any) -> Any:
+    """Return the factors that Dropout draws with a key."""
+    kept = uniform_steps(xp, key, shape) >= p
+    return kept.astype(dtype) * kept_factor(dtype, p)
+
+
 def _gradient(g: tuple[V | None, ...], data: V, out: V, mask: V, **attrs: Any) -> tuple[Any]:
     return (None if g[0] is None else g[0] * mask,)
 
@@ -100,5 +113,51 @@ DROPOUT = register(
         output_names=("output", "mask"),
         shapes=ShapeFacts(complete=_complete),
         execution=Execution(train_dependent=True, random=True),
+    )
+)
+
+
+def _factors_kernel(xp: ModuleType, out: Any, drawn: Any, *, p: float, **_: Any) -> None:
+    out[...] = dropout_factors(xp, stored_key(xp, drawn), out.shape, p, out.dtype)
+
+
+def _factors_infer(drawn: Spec, *, shape: Shape, dtype: Any, **_: Any) -> tuple[Spec]:
+    return (Spec(shape, np.dtype(dtype)),)
+
+
+def _keyed_kernel(
+    xp: ModuleType, outputs: tuple[Any, Any], data: Any, *, p: float, key: Key
+) -> None:
+    out, drawn = outputs
+    store_key(xp, drawn, key)
+    xp.multiply(data, dropout_factors(xp, key, data.shape, p, data.dtype), out=out)
+
+
+DROPOUT_KEYED = register(
+    Operator(
+        "_dropout_keyed",
+        lambda data, **_: (data, Spec((2,), INT64)),
+        _keyed_kernel,
+        None,
+        doc=(
+            "Dropout in training, without its factors: the second output is the random key (2,),\n"
+            "from which _dropout_factors computes them again."
+        ),
+        schema=Schema(p=number(0.5)),
+        outputs=2,
+        output_names=("output", "drawn"),
+        execution=Execution(random=True),
+    )
+)
+
+DROPOUT_FACTORS = register(
+    Operator(
+        "_dropout_factors",
+        _factors_infer,
+        _factors_kernel,
+        zero_gradient,
+        doc="The factors that Dropout drew with the stored key in drawn (2,).",
+        inputs=("drawn",),
+        schema=Schema(p=number(0.5), shape=shape(()), dtype=dtype_attr()),
     )
 )

@@ -29,7 +29,7 @@ def needs_compiler(fast: FastKernel) -> bool:
     """Whether a kernel is CUDA C++."""
     module = sys.modules[(fast.plan or fast.run).__module__]
     return fast.back_end is BackEnd.CUPY and (
-        any(hasattr(module, name) for name in ("launch", "launch_blocks"))
+        any(hasattr(module, name) for name in ("launch", "launch_blocks", "launch_rows"))
         or module is fused_updates
     )
 

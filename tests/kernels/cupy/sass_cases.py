@@ -8,7 +8,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy import pointwise
+from gluonish.kernels.cupy import pointwise, pointwise_source
 from gluonish.kernels.cupy.optimizer_source import OPTIONS, layout_of, source_of
 from gluonish.kernels.cupy.source import VECTOR_NBYTES, source_text
 from gluonish.kernels.optimizer_formulas import FORMULAS, state_names
@@ -122,7 +122,26 @@ _FILES: dict[str, list[_BY_MACROS]] = {
         )
         for name, macros in _ROWS.items()
     ],
-    "layer_norm_sums": [((), "", {"layer_norm_sums": _loads(2), "layer_norm_chunks": []})],
+    "add_layer_norm": [
+        (
+            (*macros, ("DROPS", drops), ("TWO", drops), ("PLUS", drops)),
+            f"{name},DROPS={drops}",
+            {
+                "add_layer_norm": [] if name == "long" else _loads(4),
+                "add_layer_norm_data": [] if name == "long" else _loads(5 if drops else 3),
+            },
+        )
+        for name, macros in _ROWS.items()
+        for drops in (0, 1)
+    ],
+    "layer_norm_sums": [
+        (
+            (("TWO", two),),
+            f"TWO={two}",
+            {"layer_norm_sums": _loads(2 + two), **({} if two else {"layer_norm_chunks": []})},
+        )
+        for two in (0, 1)
+    ],
     "cross_entropy": [
         (
             (("LANES", lanes), ("WIDE_LOSS", 1), ("LABEL", 0)),
@@ -219,6 +238,12 @@ def _programs(dtype: np.dtype[Any]) -> Iterator[tuple[str, Program, list[Any]]]:
     yield "relu_dropout", Program(1, [_step("relu", 0), drop._replace(inputs=(1,))], [2, 3]), [flat]
     drop = drop._replace(inputs=(0,))
     yield "dropout_add", Program(2, [drop, _step("elemwise_add", 2, 1)], [4, 3]), [flat] * 2
+    keyed = _step("_dropout_keyed", 0, p=0.1)
+    add = _step("elemwise_add", 2, 1)
+    yield "dropout_keyed_add", Program(2, [keyed, add], [4, 3]), [flat] * 2
+    again = _step("_dropout_factors", 1, p=0.1, shape=flat.shape, dtype=dtype.name)
+    key = np.zeros(2, np.int64)
+    yield "dropout_again", Program(2, [again, _step("elemwise_mul", 0, 2)], [3]), [flat, key]
     if dtype == FLOAT32:
         for target in ("float16", "bfloat16"):
             yield f"cast_{target}", Program(1, [_step("Cast", 0, dtype=target)], [1]), [flat]
@@ -241,7 +266,9 @@ def pointwise_text(program: Program, inputs: Sequence[Any]) -> tuple[str, int]:
     arrays = [_Dense(spec.shape, spec.dtype) for spec in outputs]
     given = [_Dense(x.shape, x.dtype) for x in inputs]
     text = pointwise._new_plan(arrays, given, program, 16).kernel.text
-    return text, sum(spec.dtype.itemsize for spec in outputs)
+    keys = pointwise_source.key_values(program)
+    stored = (specs[value] for value in program.outputs if value not in keys)
+    return text, sum(spec.dtype.itemsize for spec in stored)
 
 
 class _Flags:

@@ -28,6 +28,7 @@ MACROS = tuple(
 TABLES = (
     *(("MOST", 140), ("TILE", 4096), ("NARROWS", 0), ("BACK", 0)),
     *(("BLOCK", 4096), ("CHUNK", 4096), ("CHANNELS", 3)),
+    *(("DROPS", 1), ("TWO", 1), ("PLUS", 1)),
 )
 
 
