@@ -15,16 +15,12 @@ from gluonish.ops.shape.reshape import reshape
 _RESHAPES = ("Reshape", "_reshape_exact")
 
 
-def fuse_attention(
-    graph: Graph, *, supports: Callable[[Spec, Spec, Spec, bool], bool], gradient: bool = False
-) -> Graph:
+def fuse_attention(graph: Graph, *, supports: Callable[[Spec, Spec, Spec], bool]) -> Graph:
     """Compute attention without its matrix of weights.
 
     Args:
         graph: The graph.
-        supports: Whether the device has a kernel that pays for queries, keys and values like these,
-            and for their gradients.
-        gradient: Whether a gradient may be required.
+        supports: Whether the device has a kernel for queries, keys and values like these.
 
     Requires: specs on every value.
     Ensures: the outputs have the same specs, values and gradients, except for round-off; a kernel
@@ -46,7 +42,7 @@ def fuse_attention(
             return None
         queries, keys = found.arrays
         values = _with_batch_axes(inputs[1], queries)
-        if values is None or not supports(queries.spec, keys.spec, values.spec, gradient):
+        if values is None or not supports(queries.spec, keys.spec, values.spec):
             return None
         made = apply(ATTENTION, (queries, keys, values), found.attrs)
         return [made if made.shape == node.specs[0].shape else reshape(made, node.specs[0].shape)]
@@ -101,13 +97,13 @@ class _Link(NamedTuple):
 def _found(new: Value, old: Value, reads: Reads) -> _Found | None:
     """Return the attention whose weights are a value; None if it is something else."""
     link = _without_reshapes(_Link(old, new), reads)
-    attrs: dict[str, Any] = {**ATTENTION.schema.defaults, "scale": 1.0, "train": False}
+    attrs: dict[str, Any] = {"scale": 1.0, "p": 0.0, "mode": "training", "train": False}
+    attrs["swapped"] = False
     if link.is_of(("Dropout",), reads):
         node = link.new.node
         if node.attrs["axes"] or not node.attrs["p"] or reads[id(link.old.node), 1]:
             return None
-        attrs |= {name: node.attrs[name] for name in ("mode", "train")}
-        attrs["dropout"] = node.attrs["p"]
+        attrs |= {name: node.attrs[name] for name in ("p", "mode", "train")}
         link = _without_reshapes(link.before(), reads)
     if not link.is_of(("softmax",), reads) or not _is_plain_softmax(link.new.node):
         return None

@@ -21,7 +21,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cudnn import Handle, Plan, is_available, opened
 from gluonish.kernels.cupy.random_numbers import store_key
 from gluonish.kernels.cupy.source import contiguous
-from gluonish.ops.attention.fused_attention import by_heads, output_by_heads, scale_of
+from gluonish.ops.attention.fused_attention import by_heads
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.dropout import drops
 
@@ -145,30 +145,25 @@ def _importable(front_end: Any) -> Iterator[None]:
             sys.modules.pop("cudnn", None)
 
 
-def is_faster(q: Spec, k: Spec, v: Spec, gradient: bool) -> bool:
+def is_faster(q: Spec, k: Spec, v: Spec) -> bool:
     """Whether cuDNN computes attention on such queries, keys and values, and is in use."""
     return bool(MXNET_CUDNN_ENABLED.value) and is_available() and supports(q, k, v)
 
 
-def supports(q: Spec, k: Spec, v: Spec, *optional_inputs: Spec, **attrs: Any) -> bool:
-    """Whether to try cuDNN for these inputs of ``scaled_dot_product_attention``."""
+def supports(q: Spec, k: Spec, v: Spec, **_: Any) -> bool:
+    """Whether to try cuDNN for these inputs of ``_attention``."""
     widths = q.shape[-1], v.shape[-1]
-    hides = optional_inputs or attrs.get("causal") or attrs.get("window")
-    heads = (x.shape[attrs.get("layout", "NHTC").find("H")] for x in (q, k) if len(x.shape) > 3)
     return (
         q.dtype in _DTYPES
-        and not hides
-        and not attrs.get("softcap")
-        and len(set(heads)) < 2
         and len(q.shape) in (3, 4)
         and all(x.size for x in (q, k, v))
         and all(width <= _MAX_WIDTH and width % _UNIT == 0 for width in widths)
     )
 
 
-def supports_backward(grad: Spec, q: Spec, k: Spec, v: Spec, *rest: Spec, **attrs: Any) -> bool:
-    """Whether to try cuDNN for these inputs of the gradient of attention."""
-    return supports(q, k, v, *rest[3:], **attrs)
+def supports_backward(grad: Spec, q: Spec, k: Spec, v: Spec, *rest: Spec, **_: Any) -> bool:
+    """Whether to try cuDNN for these inputs of ``_attention_backward``."""
+    return supports(q, k, v)
 
 
 def _layout(array: Any) -> _Layout:
@@ -223,17 +218,18 @@ def attention(
     k: Any,
     v: Any,
     *,
+    scale: float,
+    p: float,
+    mode: str,
+    train: bool,
     key: Any = None,
-    **attrs: Any,
+    swapped: bool = False,
 ) -> None:
-    """Compute ``scaled_dot_product_attention``."""
+    """Compute ``_attention``."""
     out, log_sum, drawn = outputs
-    out = output_by_heads(out, attrs)
-    q, k, v = (by_heads(x, attrs["layout"]) for x in (q, k, v))
-    drop = {"p": attrs["dropout"], "mode": attrs["mode"], "train": attrs["train"]}
-    p = attrs["dropout"] if key is not None and drops(drop) else 0.0
+    out = by_heads(out, swapped)
+    p = p if key is not None and drops({"p": p, "mode": mode, "train": train}) else 0.0
     arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v), _OUT: _with_rows(out)}
-    scale = scale_of(attrs["scale"], q.shape[-1])
     plan, handle = _find(xp, arrays, log_sum, scale, p)
     if key is not None:
         store_key(xp, drawn, key)
@@ -252,19 +248,19 @@ def backward(
     out: Any,
     log_sum: Any,
     drawn: Any,
-    **attrs: Any,
+    *,
+    scale: float,
+    p: float,
+    swapped: bool = False,
 ) -> None:
-    """Compute the gradient of ``scaled_dot_product_attention``."""
-    grad, out = output_by_heads(grad, attrs), output_by_heads(out, attrs)
-    q, k, v = (by_heads(x, attrs["layout"]) for x in (q, k, v))
-    outputs = tuple(by_heads(x, attrs["layout"]) for x in outputs)
+    """Compute ``_attention_backward``."""
+    grad, out = by_heads(grad, swapped), by_heads(out, swapped)
     arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v)}
     arrays |= {_OUT: _with_rows(out), _GRAD: _with_rows(grad)}
     results = dict(zip((_OF_Q, _OF_K, _OF_V), map(_with_rows, outputs), strict=True))
     log_sum = contiguous(log_sum)
     arrays |= results
-    p = attrs["dropout"]
-    plan, handle = _find(xp, arrays, log_sum, scale_of(attrs["scale"], q.shape[-1]), p)
+    plan, handle = _find(xp, arrays, log_sum, scale, p)
     plan.run(xp, handle, _addresses(arrays, log_sum, drawn, p))
     for array, made in zip(outputs, results.values(), strict=True):
         if made is not array:
