@@ -71,17 +71,24 @@ def without_history(graph: Graph) -> Graph:
     return _run(graph, drop_history)
 
 
-def fuse_layers(graph: Graph, device: Device, constant: Collection[Node] | None) -> Graph:
+def fuse_layers(
+    graph: Graph,
+    device: Device,
+    constant: Collection[Node] | None,
+    learned: Collection[Node] = (),
+) -> Graph:
     """Return the graph with layers and the operators after them fused into one primitive.
 
     Args:
         graph: The graph; its inputs are unchanged.
         device: Device that will run it.
         constant: Inputs that rarely change; None if a gradient may be required.
+        learned: Inputs that require a gradient.
     """
     offered = back_ends.passes(device.platform)
     reserve = partial(reserve_rnn, device=device, gradient=constant is None)
-    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn, reserve, fuse_attention))
+    attention = partial(fuse_attention, learned=learned)
+    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn, reserve, attention))
     if constant is None:
         # A BatchNorm that can be split is fused better afterwards.
         splits = _name(split_batch_norm) in offered and _is_on(split_batch_norm)

@@ -240,6 +240,16 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     yield "_log_softmax_pick", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], {"axis": 1})
     three = [normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 2)]
     yield "_attention", Case(three, {"scale": 0.5})
+    hiding = [normal(1, 3, 5), np.array([[3, 0], [2, 5]], np.int32)]
+    flags = {"use_mask": True, "use_lengths": True, "causal": True}
+    yield "_attention", Case([*three, *hiding], {"scale": 0.5, **flags})
+    yield (
+        "_attention_mask",
+        Case(
+            [np.array([3, 7]), *hiding],
+            {**flags, "shape": (2, 3, 5), "dtype": np.dtype(np.float32)},
+        ),
+    )
     saved = [normal(2, 3, 2), normal(2, 3, 1), np.array([3, 7])]
     yield "_attention_backward", Case([normal(2, 3, 2), *three, *saved], {"scale": 0.5, "p": 0.3})
     factors = {"p": 0.3, "shape": (4, 5), "dtype": np.dtype(np.float32)}

@@ -127,6 +127,7 @@ REASONS: Mapping[str, str] = {
             *(
                 "_fused_pointwise_random",
                 "_attention",
+                "_attention_mask",
                 "_cast_weights",
                 "_zeros_like_many",
                 "_dropout_factors",
