@@ -16,7 +16,11 @@ _RATE = 1e-5
 
 
 class Sizes(NamedTuple):
-    """Extents of the network and of a batch."""
+    """Extents of the network and of a batch.
+
+    Attributes:
+        masked: Whether the network takes lengths, and masks as GluonNLP's before 0.10.
+    """
 
     layers: int
     units: int
@@ -25,6 +29,7 @@ class Sizes(NamedTuple):
     batch: int
     length: int
     dropout: float = 0.1
+    masked: bool = False
 
 
 BASE = Sizes(12, 768, 12, 30522, 32, 128)
@@ -50,10 +55,15 @@ def our_layer(mx: Any, sizes: Sizes) -> Any:
                 self.activation = nn.GELU()
                 self.drop = nn.Dropout(sizes.dropout)
 
-        def hybrid_forward(self, F: Any, x: Any) -> Any:
+        def hybrid_forward(self, F: Any, x: Any, mask: Any = None) -> Any:
             parts = F.split(self.project(x), num_outputs=3, axis=2)
             q, k, v = (self._split(F, part) for part in parts)
-            weights = F.softmax(F.batch_dot(q, k, transpose_b=True) * scale)
+            scores = F.batch_dot(q, k, transpose_b=True) * scale
+            if mask is None:
+                weights = F.softmax(scores)
+            else:
+                hidden = F.where(mask, scores, -1e4 * F.ones_like(scores))
+                weights = F.broadcast_mul(F.softmax(hidden), mask)
             mixed = F.batch_dot(self.drop(weights), v)
             mixed = F.reshape(mixed, shape=(-4, -1, heads, 0, 0))
             mixed = F.reshape(F.transpose(mixed, axes=(0, 2, 1, 3)), shape=(0, 0, -3))
@@ -85,15 +95,35 @@ def our_bert(mx: Any, sizes: Sizes) -> Any:
                     self.layers.add(our_layer(mx, sizes))
                 self.decode = nn.Dense(sizes.words, flatten=False, in_units=sizes.units)
 
-        def hybrid_forward(self, F: Any, words: Any, places: Any) -> Any:
+        def hybrid_forward(self, F: Any, words: Any, places: Any, lengths: Any = None) -> Any:
             x = F.broadcast_add(self.words(words), self.places(places))
-            return self.decode(self.layers(self.drop(self.norm(x))))
+            x = self.drop(self.norm(x))
+            if lengths is None:
+                return self.decode(self.layers(x))
+            mask = self._mask(F, F.reshape(places, shape=(1, -1)), lengths)
+            for layer in self.layers:
+                x = layer(x, mask)
+            return self.decode(x)
+
+        def _mask(self, F: Any, places: Any, lengths: Any) -> Any:
+            """Return which keys are before the lengths (N,), as 0 and 1 (N heads, T, T)."""
+            steps = F.contrib.arange_like(places, axis=1)
+            seen = F.broadcast_lesser(
+                F.reshape(steps, shape=(1, -1)), F.reshape(lengths, shape=(-1, 1))
+            )
+            seen = F.cast(seen, "bfloat16" if self.decode.weight.dtype != "float32" else "float32")
+            square = F.broadcast_axis(F.expand_dims(seen, axis=1), axis=1, size=sizes.length)
+            each = F.broadcast_axis(F.expand_dims(square, axis=1), axis=1, size=sizes.heads)
+            return F.reshape(each, shape=(-3, 0, 0))
 
     return Bert()
 
 
 def our_loss(mx: Any, net: Any) -> Any:
-    """Return network and loss as one block: words, places and words to name, to losses (N,)."""
+    """Return network and loss as one block: words, places and words to name, to losses (N,).
+
+    Lengths may come behind.
+    """
     loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
 
     class Loss(mx.gluon.HybridBlock):  # type: ignore[misc]  # a class of a module given
@@ -101,8 +131,10 @@ def our_loss(mx: Any, net: Any) -> Any:
             super().__init__()
             self.net, self.loss_of = net, loss_of
 
-        def hybrid_forward(self, F: Any, words: Any, places: Any, target: Any) -> Any:
-            return self.loss_of(F.cast(self.net(words, places), "float32"), target)
+        def hybrid_forward(
+            self, F: Any, words: Any, places: Any, target: Any, *lengths: Any
+        ) -> Any:
+            return self.loss_of(F.cast(self.net(words, places, *lengths), "float32"), target)
 
     return Loss()
 
@@ -170,10 +202,13 @@ def _our_step(place: Place, sizes: Sizes, precision: str) -> tuple[OurStep, int]
         net.cast("bfloat16")
     losses = our_loss(mx, net)
     losses.hybridize(**static)
-    words, places, target = (mx.nd.array(x, ctx=mx.gpu(0)) for x in _texts(sizes))
+    arrays = [mx.nd.array(x, ctx=mx.gpu(0)) for x in _texts(sizes)]
+    if sizes.masked:
+        lengths = np.arange(sizes.batch) % sizes.length + 1
+        arrays.append(mx.nd.array(lengths, ctx=mx.gpu(0)))
 
     def loss() -> Any:
-        return losses(words, places, target)
+        return losses(*arrays)
 
     parameters = net.collect_params()
     count = sum(int(np.prod(p.shape)) for p in parameters.values())

@@ -101,7 +101,7 @@ def plan_passes(
     constant = graph.inputs[options.data_count :] if is_static else None
     planned = graph if grad_inputs else without_history(graph)
     partition = split_passes(
-        fuse_layers(planned, device, constant),
+        fuse_layers(planned, device, constant, [planned.inputs[i] for i in grad_inputs]),
         grad_inputs,
         lambda joint: split_layers(joint, device, graph.inputs[options.data_count :]),
     )

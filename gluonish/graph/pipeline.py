@@ -74,17 +74,23 @@ def without_history(graph: Graph) -> Graph:
     return _run(graph, drop_history)
 
 
-def fuse_layers(graph: Graph, device: Device, constant: Collection[Node] | None) -> Graph:
+def fuse_layers(
+    graph: Graph,
+    device: Device,
+    constant: Collection[Node] | None,
+    learned: Collection[Node] = (),
+) -> Graph:
     """Return the graph with layers and the operators after them fused into one primitive.
 
     Args:
         graph: The graph; its inputs are unchanged.
         device: Device that will run it.
         constant: Inputs that rarely change; None if a gradient may be required.
+        learned: Inputs that require a gradient.
     """
     offered = back_ends.passes(device.platform)
     reserve = partial(reserve_rnn, device=device, gradient=constant is None)
-    attention = partial(fuse_attention, gradient=constant is None)
+    attention = partial(fuse_attention, learned=learned, gradient=constant is None)
     first = (fuse_log_softmax_pick, fuse_rnn, reserve, attention, fuse_add_layer_norm)
     graph = _run(graph, *_chosen(offered, *first))
     if constant is None:

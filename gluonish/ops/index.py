@@ -4,14 +4,15 @@ Looking up a name loads its module. A test compares this table with the operator
 """
 
 MODULES: dict[str, str] = {
-    "attention.fused_attention": (
-        "_attention_hidden _npx_scaled_dot_product_attention "
-        "_scaled_dot_product_attention_backward scaled_dot_product_attention"
-    ),
+    "attention.fused_attention": "_attention _attention_backward _attention_mask",
     "attention.interleaved": (
         "_contrib_div_sqrt_dim _contrib_interleaved_matmul_encdec_qk "
         "_contrib_interleaved_matmul_encdec_valatt _contrib_interleaved_matmul_selfatt_qk "
         "_contrib_interleaved_matmul_selfatt_valatt"
+    ),
+    "attention.scaled_dot_product": (
+        "_attention_hidden _npx_scaled_dot_product_attention "
+        "_scaled_dot_product_attention_backward scaled_dot_product_attention"
     ),
     "attention.sliding_window": (
         "_contrib_sldwin_atten_context _contrib_sldwin_atten_mask_like "

@@ -107,9 +107,11 @@ class CuDNN:
 
     Attributes:
         plans: The plan for each device and problem; None if cuDNN does not support the problem.
+        version: Version of the library, such as 92500 for 9.25.
     """
 
     def __init__(self, front_end: Any) -> None:
+        self.version = int(front_end.backend_version())
         self.plans: dict[tuple[int, Any], Plan | None] = {}
         self._front_end = front_end
         self._handles: dict[tuple[int, int, int], Handle] = {}

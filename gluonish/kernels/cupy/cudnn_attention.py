@@ -5,6 +5,11 @@ Calls for which cuDNN has no plan are rejected before anything is written, and f
 reference kernel. cuDNN draws the dropout's mask with its own Philox generator from the seed and the
 offset in device memory: equal runs give equal masks, and the gradient draws its forward pass's mask
 again, but not the mask that Dropout draws.
+
+A mask is cuDNN's bias, of the arrays' dtype, and broadcasts over entries and heads; over queries it
+does so by strides of 0, or as a copy where cuDNN has no plan for these. Lengths are its padding
+mask. Before 9.25 cuDNN gives NaN for entries without queries; there all queries are computed, and
+those rows are zeroed behind it.
 """
 
 import sys
@@ -16,12 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.config import MXNET_CUDNN_ENABLED
-from gluonish.core.dtype import BFLOAT16, FLOAT16
+from gluonish.core.dtype import BFLOAT16, FLOAT16, INT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.cupy.cudnn import Handle, Plan, is_available, opened
+from gluonish.kernels.cupy.cudnn import CuDNN, is_available, opened
 from gluonish.kernels.cupy.random_numbers import store_key
 from gluonish.kernels.cupy.source import contiguous
-from gluonish.ops.attention.fused_attention import by_heads
+from gluonish.ops.attention.fused_attention import Hidden, by_heads
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.dropout import drops
 
@@ -30,9 +35,12 @@ _MAX_WIDTH = 128  # of a query and of a value; wider ones have no gradient on ol
 _UNIT = 8  # elements that a width is a multiple of
 _ALIGNED = 16  # bytes
 _KEY_ALIGNED = 8
+_NO_QUERIES_SINCE = 92500  # cuDNN's version that takes entries without queries
+_NOTHING = 1e30  # the logarithm of a sum of which no weight is more than 0
 
 # Numbers of the tensors.
 _Q, _K, _V, _OUT, _LOG_SUM, _SEED, _OFFSET, _GRAD, _OF_Q, _OF_K, _OF_V = range(1, 12)
+_MASK, _QUERIES, _KEYS = range(12, 15)
 
 
 class _Layout(NamedTuple):
@@ -52,6 +60,8 @@ class AttentionProblem(NamedTuple):
         scale: Factor of the scores.
         p: Probability that a weight is zeroed.
         aligned: Whether all addresses are multiples of 16 bytes.
+        causal: Whether each query before the last sees one key less.
+        lengths: Whether there are numbers of queries and keys of each entry.
     """
 
     dtype: np.dtype[Any]
@@ -60,6 +70,8 @@ class AttentionProblem(NamedTuple):
     scale: float
     p: float
     aligned: bool
+    causal: bool
+    lengths: bool
 
     def build(self, front_end: Any, handle: int) -> Any:
         """Return the graph of the problem, with its plan built; see `cudnn.Problem`."""
@@ -89,6 +101,7 @@ class AttentionProblem(NamedTuple):
         if self.p:
             key = (self._key(graph, number, kinds) for number in (_SEED, _OFFSET))
             options["dropout"] = (self.p, *key)
+        options |= self._hidden(graph, layouts, kinds)
         if _GRAD not in layouts:
             out, log_sum = graph.sdpa(q=q, k=k, v=v, generate_stats=True, **options)
             self._deliver(out, _OUT, layouts[_OUT])
@@ -108,6 +121,26 @@ class AttentionProblem(NamedTuple):
         )
         for tensor, number in zip(made, (_OF_Q, _OF_K, _OF_V), strict=True):
             self._deliver(tensor, number, layouts[number])
+
+    def _hidden(self, graph: Any, layouts: dict[int, _Layout], kinds: Any) -> dict[str, Any]:
+        """Return the arguments that hide keys."""
+        found: dict[str, Any] = {}
+        if _MASK in layouts:
+            found["bias"] = self._tensor(graph, _MASK, layouts[_MASK])
+        if self.lengths:
+            entries = [layouts[_Q].dims[0], 1, 1, 1]
+            names = {"seq_len_q": _QUERIES, "seq_len_kv": _KEYS}
+            for name, number in names.items():
+                made = graph._make_tensor(
+                    dim=entries, stride=[1] * 4, uid=number, name=f"t{number}",
+                    data_type=kinds.INT32,
+                )  # fmt: skip
+                found[name] = made.set_alignment(INT32.itemsize)
+            found["use_padding_mask"] = True
+        if self.causal:
+            square = layouts[_Q].dims[2] == layouts[_K].dims[2]
+            found["use_causal_mask" if square else "use_causal_mask_bottom_right"] = True
+        return found
 
     def _tensor(self, graph: Any, number: int, layout: _Layout, *kind: Any) -> Any:
         dims, strides = (list(x) for x in layout)
@@ -145,12 +178,12 @@ def _importable(front_end: Any) -> Iterator[None]:
             sys.modules.pop("cudnn", None)
 
 
-def is_faster(q: Spec, k: Spec, v: Spec) -> bool:
+def is_faster(q: Spec, k: Spec, v: Spec, gradient: bool) -> bool:
     """Whether cuDNN computes attention on such queries, keys and values, and is in use."""
     return bool(MXNET_CUDNN_ENABLED.value) and is_available() and supports(q, k, v)
 
 
-def supports(q: Spec, k: Spec, v: Spec, **_: Any) -> bool:
+def supports(q: Spec, k: Spec, v: Spec, *_others: Spec, **_: Any) -> bool:
     """Whether to try cuDNN for these inputs of ``_attention``."""
     widths = q.shape[-1], v.shape[-1]
     return (
@@ -161,7 +194,7 @@ def supports(q: Spec, k: Spec, v: Spec, **_: Any) -> bool:
     )
 
 
-def supports_backward(grad: Spec, q: Spec, k: Spec, v: Spec, *rest: Spec, **_: Any) -> bool:
+def supports_backward(grad: Spec, q: Spec, k: Spec, v: Spec, *_others: Spec, **_: Any) -> bool:
     """Whether to try cuDNN for these inputs of ``_attention_backward``."""
     return supports(q, k, v)
 
@@ -179,36 +212,116 @@ def _with_rows(array: Any) -> Any:
     return array if array.strides[-1] == array.itemsize else array.copy()
 
 
-def _find(
-    xp: Any, arrays: dict[int, Any], log_sum: Any, scale: float, p: float
-) -> tuple[Plan, Handle]:
-    """Return the plan for arrays by tensor number, and the current stream's handle.
+class _Call(NamedTuple):
+    """What a call of cuDNN is made with.
+
+    Attributes:
+        arrays: Arrays of the dtype by their tensors' numbers.
+        log_sum: The logarithms of sums.
+        drawn: The random key.
+        lengths: Numbers of queries and of keys, each (N,); None without.
+        causal: Whether each query before the last sees one key less.
+        scale: Factor of the scores.
+        p: Probability that a weight is zeroed.
+    """
+
+    arrays: dict[int, Any]
+    log_sum: Any
+    drawn: Any
+    lengths: tuple[Any, Any] | None
+    causal: bool
+    scale: float
+    p: float
+
+    def problem(self) -> AttentionProblem:
+        """Return the key of the plan."""
+        addresses = [x.data.ptr for x in (*self.arrays.values(), self.log_sum)]
+        layouts = {number: _layout(x) for number, x in self.arrays.items()}
+        if _MASK in layouts:
+            layouts[_MASK] = _over_queries(layouts[_MASK], layouts[_Q].dims[2])
+        return AttentionProblem(
+            dtype=self.arrays[_Q].dtype,
+            layouts=tuple(layouts.items()),
+            log_sum=_layout(self.log_sum),
+            scale=self.scale,
+            p=self.p,
+            aligned=not any(address % _ALIGNED for address in addresses),
+            causal=self.causal,
+            lengths=self.lengths is not None,
+        )
+
+    def addresses(self) -> dict[int, int]:
+        """Return the addresses of the plan's tensors by number."""
+        found = {number: x.data.ptr for number, x in self.arrays.items()}
+        found[_LOG_SUM] = self.log_sum.data.ptr
+        if self.p:
+            found[_SEED] = self.drawn.data.ptr
+            found[_OFFSET] = self.drawn.data.ptr + self.drawn.itemsize
+        if self.lengths is not None:
+            found[_QUERIES], found[_KEYS] = (x.data.ptr for x in self.lengths)
+        return found
+
+    def run(self, xp: Any, found: CuDNN) -> None:
+        """Run on the current stream.
+
+        Raises:
+            RefusedError: cuDNN has no plan.
+        """
+        if self.causal and self.lengths is not None and self._is_oblong():
+            raise RefusedError("cuDNN: expected a diagonal that lengths do not move, got one")
+        call, ready = self, found.find(xp, self.problem())
+        mask, queries = self.arrays.get(_MASK), self.arrays[_Q].shape[-2]
+        if ready is None and mask is not None and mask.shape[-2] < queries:
+            shape = (*mask.shape[:-2], queries, mask.shape[-1])
+            copied = xp.ascontiguousarray(xp.broadcast_to(mask, shape))
+            call = self._replace(arrays={**self.arrays, _MASK: copied})
+            ready = found.find(xp, call.problem())
+        if ready is None:
+            raise RefusedError("cuDNN: expected an engine for this attention, got none")
+        plan, handle = ready
+        plan.run(xp, handle, call.addresses())
+
+    def _is_oblong(self) -> bool:
+        """Whether there are more keys than queries."""
+        return bool(self.arrays[_Q].shape[-2] != self.arrays[_K].shape[-2])
+
+
+def _over_queries(mask: _Layout, queries: int) -> _Layout:
+    """Return the layout of a mask that is the same for all queries, or has each of them."""
+    if mask.dims[2] == queries:
+        return mask
+    (batch, heads, _, keys), strides = mask
+    return _Layout((batch, heads, queries, keys), (*strides[:2], 0, strides[3]))
+
+
+def _opened(xp: Any) -> CuDNN:
+    """Return cuDNN.
 
     Raises:
-        RefusedError: cuDNN is switched off or missing, or has no plan.
+        RefusedError: It is switched off or missing.
     """
     found = opened(xp) if MXNET_CUDNN_ENABLED.value else None
     if found is None:
         raise RefusedError("cuDNN: expected the library and its frontend, got none")
-    addresses = [x.data.ptr for x in (*arrays.values(), log_sum)]
-    layouts = tuple((number, _layout(x)) for number, x in arrays.items())
-    aligned = not any(address % _ALIGNED for address in addresses)
-    dtype = arrays[_Q].dtype
-    problem = AttentionProblem(dtype, layouts, _layout(log_sum), scale, p, aligned)
-    ready = found.find(xp, problem)
-    if ready is None:
-        raise RefusedError("cuDNN: expected an engine for this attention, got none")
-    return ready
-
-
-def _addresses(arrays: dict[int, Any], log_sum: Any, drawn: Any, p: float) -> dict[int, int]:
-    """Return the addresses of a plan's tensors by number."""
-    found = {number: x.data.ptr for number, x in arrays.items()}
-    found[_LOG_SUM] = log_sum.data.ptr
-    if p:
-        found[_SEED] = drawn.data.ptr
-        found[_OFFSET] = drawn.data.ptr + drawn.itemsize
     return found
+
+
+def _lengths(xp: Any, found: CuDNN, given: Any, queries: int) -> tuple[Any, Any] | None:
+    """Return the lengths that cuDNN is told."""
+    if given is None:
+        return None
+    counts = given[0]
+    if found.version < _NO_QUERIES_SINCE:
+        counts = xp.full(counts.shape, queries, counts.dtype)
+    return counts, given[1]
+
+
+def _without_absent(xp: Any, hidden: Hidden, out: Any, log_sum: Any) -> None:
+    """Zero the rows of absent queries, and let none of their weights be more than 0."""
+    rows = xp.arange(out.shape[-2], dtype=INT32)[:, None]
+    absent = rows >= hidden.lengths[0].reshape(-1, *[1] * (out.ndim - 1))
+    out[...] = xp.where(absent, out.dtype.type(0), out)
+    log_sum[...] = xp.where(absent, log_sum.dtype.type(_NOTHING), log_sum)
 
 
 def attention(
@@ -217,23 +330,29 @@ def attention(
     q: Any,
     k: Any,
     v: Any,
-    *,
+    *rest: Any,
     scale: float,
     p: float,
     mode: str,
     train: bool,
     key: Any = None,
     swapped: bool = False,
+    **attrs: Any,
 ) -> None:
     """Compute ``_attention``."""
     out, log_sum, drawn = outputs
-    out = by_heads(out, swapped)
+    out, hidden = by_heads(out, swapped), Hidden.of(rest, attrs)
     p = p if key is not None and drops({"p": p, "mode": mode, "train": train}) else 0.0
+    found = _opened(xp)
     arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v), _OUT: _with_rows(out)}
-    plan, handle = _find(xp, arrays, log_sum, scale, p)
+    if hidden.mask is not None:
+        arrays[_MASK] = contiguous(hidden.mask)
+    lengths = _lengths(xp, found, hidden.lengths, q.shape[-2])
     if key is not None:
         store_key(xp, drawn, key)
-    plan.run(xp, handle, _addresses(arrays, log_sum, drawn, p))
+    _Call(arrays, log_sum, drawn, lengths, hidden.causal, scale, p).run(xp, found)
+    if lengths is not None and found.version < _NO_QUERIES_SINCE:
+        _without_absent(xp, hidden, arrays[_OUT], log_sum)
     if arrays[_OUT] is not out:
         out[...] = arrays[_OUT]
 
@@ -248,20 +367,23 @@ def backward(
     out: Any,
     log_sum: Any,
     drawn: Any,
-    *,
+    *rest: Any,
     scale: float,
     p: float,
     swapped: bool = False,
+    **attrs: Any,
 ) -> None:
     """Compute ``_attention_backward``."""
-    grad, out = by_heads(grad, swapped), by_heads(out, swapped)
+    grad, out, hidden = by_heads(grad, swapped), by_heads(out, swapped), Hidden.of(rest, attrs)
+    found = _opened(xp)
     arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v)}
     arrays |= {_OUT: _with_rows(out), _GRAD: _with_rows(grad)}
     results = dict(zip((_OF_Q, _OF_K, _OF_V), map(_with_rows, outputs), strict=True))
-    log_sum = contiguous(log_sum)
     arrays |= results
-    plan, handle = _find(xp, arrays, log_sum, scale, p)
-    plan.run(xp, handle, _addresses(arrays, log_sum, drawn, p))
+    if hidden.mask is not None:
+        arrays[_MASK] = contiguous(hidden.mask)
+    lengths = _lengths(xp, found, hidden.lengths, q.shape[-2])
+    _Call(arrays, contiguous(log_sum), drawn, lengths, hidden.causal, scale, p).run(xp, found)
     for array, made in zip(outputs, results.values(), strict=True):
         if made is not array:
             array[...] = made

@@ -117,7 +117,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
             cudnn_attention.supports,
             run=cudnn_attention.attention,
             makes=(FLOAT32, INT64),
-            reads_strides=lambda position, shape, strides: strides[-1] == 1,
+            reads_strides=lambda position, shape, strides: position < 3 and strides[-1] == 1,
             writes_strides=lambda position, shape, strides: position == 0 and strides[-1] == 1,
         ),
     ),

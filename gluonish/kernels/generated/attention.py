@@ -5,7 +5,7 @@ unless fewer samples and shared heads than threads make a gradient share its key
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from ctypes import addressof, c_int64
 from functools import lru_cache
 from struct import pack, unpack
@@ -22,7 +22,9 @@ from gluonish.kernels.generated.attention_code import PARAMS, forward_kernel
 from gluonish.kernels.generated.attention_gradient_code import PARAMS as BACKWARD_PARAMS
 from gluonish.kernels.generated.attention_gradient_code import backward_kernel
 from gluonish.kernels.generated.attention_panels import LOG2_E, Variant, panel_width, tile_size
-from gluonish.ops.attention.fused_attention import (
+from gluonish.ops.attention.fused_attention import ATTENTION as FUSED
+from gluonish.ops.attention.fused_attention import ATTENTION_BACKWARD as FUSED_BACKWARD
+from gluonish.ops.attention.scaled_dot_product import (
     ATTENTION,
     ATTENTION_BACKWARD,
     Reach,
@@ -395,11 +397,35 @@ def _supports_backward(
     return _supports(q, k, v, *rest, **a)
 
 
-def _plan_with(make: type[_ForwardPlan | _BackwardPlan], gaps: Collection[int]) -> Any:
+def _attrs_of_fused(attrs: Attrs) -> dict[str, Any]:
+    """Return the attributes of `ATTENTION` for those of the operator that graph passes make."""
+    names = ("scale", "swapped", "causal", "mode", "train")
+    kept = {name: attrs[name] for name in names if name in attrs}
+    return {**ATTENTION.schema.defaults, **kept, "dropout": attrs["p"]}
+
+
+def _supports_fused(q: Spec, k: Spec, v: Spec, *rest: Spec, **attrs: Any) -> bool:
+    """Whether the operator that graph passes make is supported: without masks and lengths."""
+    return not rest and _supports(q, k, v, **_attrs_of_fused(attrs))
+
+
+def _supports_fused_backward(
+    grad: Spec, q: Spec, k: Spec, v: Spec, *others: Spec, **attrs: Any
+) -> bool:
+    """Whether the gradient of that operator is supported."""
+    return _supports_fused(q, k, v, *others[3:], **attrs)
+
+
+def _plan_with(
+    make: type[_ForwardPlan | _BackwardPlan],
+    gaps: Collection[int],
+    attrs_of: Callable[[Attrs], Attrs] = dict,
+) -> Any:
     """Return the function that plans a call, and keeps the plans of the last layouts.
 
     Args:
         gaps: Indices of inputs that must be contiguous.
+        attrs_of: Function that returns the attributes of `ATTENTION` for those of the call.
     """
 
     @lru_cache(1024)
@@ -411,38 +437,46 @@ def _plan_with(make: type[_ForwardPlan | _BackwardPlan], gaps: Collection[int]) 
             if i < len(inputs) and not inputs[i].flags.c_contiguous:
                 raise RefusedError("attention: expected contiguous logarithms, got strided ones")
         layouts = tuple(map(_layout, (*outputs, *inputs)))
-        chosen = {name: value for name, value in attrs.items() if name != "key"}
+        chosen = {name: value for name, value in attrs_of(attrs).items() if name != "key"}
         return Bound(planned(layouts, len(outputs), tuple(chosen.items())))
 
     return plan
 
 
+def _forward_kernel(
+    supports: Callable[..., bool], attrs_of: Callable[[Attrs], Attrs] = dict
+) -> FastKernel:
+    return FastKernel(
+        BackEnd.GENERATED,
+        "attention",
+        supports,
+        plan=_plan_with(_ForwardPlan, (), attrs_of),
+        enabled=available,
+        serial_limit=1 << 13,
+        makes=(FLOAT32, INT64),
+        reads_strides=lambda position, shape, strides: position > 2 or strides[-1] == 1,
+        writes_strides=lambda position, shape, strides: position == 0 and strides[-1] == 1,
+    )
+
+
+def _backward_kernel(
+    supports: Callable[..., bool], attrs_of: Callable[[Attrs], Attrs] = dict
+) -> FastKernel:
+    return FastKernel(
+        BackEnd.GENERATED,
+        "attention_backward",
+        supports,
+        plan=_plan_with(_BackwardPlan, (5, 6), attrs_of),
+        enabled=available,
+        serial_limit=1 << 13,
+        reads_strides=lambda position, shape, strides: position < 5 and strides[-1] == 1,
+        writes_strides=lambda position, shape, strides: strides[-1] == 1,
+    )
+
+
 KERNELS = (
-    (
-        ATTENTION,
-        FastKernel(
-            BackEnd.GENERATED,
-            "attention",
-            _supports,
-            plan=_plan_with(_ForwardPlan, ()),
-            enabled=available,
-            serial_limit=1 << 13,
-            makes=(FLOAT32, INT64),
-            reads_strides=lambda position, shape, strides: position > 2 or strides[-1] == 1,
-            writes_strides=lambda position, shape, strides: position == 0 and strides[-1] == 1,
-        ),
-    ),
-    (
-        ATTENTION_BACKWARD,
-        FastKernel(
-            BackEnd.GENERATED,
-            "attention_backward",
-            _supports_backward,
-            plan=_plan_with(_BackwardPlan, (5, 6)),
-            enabled=available,
-            serial_limit=1 << 13,
-            reads_strides=lambda position, shape, strides: position < 5 and strides[-1] == 1,
-            writes_strides=lambda position, shape, strides: strides[-1] == 1,
-        ),
-    ),
+    (ATTENTION, _forward_kernel(_supports)),
+    (ATTENTION_BACKWARD, _backward_kernel(_supports_backward)),
+    (FUSED, _forward_kernel(_supports_fused, _attrs_of_fused)),
+    (FUSED_BACKWARD, _backward_kernel(_supports_fused_backward, _attrs_of_fused)),
 )

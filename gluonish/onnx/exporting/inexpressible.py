@@ -128,6 +128,8 @@ REASONS: Mapping[str, str] = {
                 "_fused_pointwise_random",
                 "scaled_dot_product_attention",
                 "_add_layer_norm",
+                "_attention",
+                "_attention_mask",
                 "_cast_weights",
                 "_zeros_like_many",
                 "_dropout_factors",

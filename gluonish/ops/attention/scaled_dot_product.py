@@ -2,8 +2,8 @@
 
 The matrix of weights is not an output: the gradient computes it again from the logarithm of each
 row's sum, and draws the dropout's mask again from the key that the forward pass stored. Fast
-kernels never hold it as a whole. Graphs get this operator in place of the products, the softmax and
-the dropout that programs write out (`gluonish.graph.passes.fuse_attention`).
+kernels never hold it as a whole. Attention that programs write out becomes another operator, whose
+masks are simpler (`gluonish.ops.attention.fused_attention`).
 
 References:
     A. Vaswani et al., Attention Is All You Need, 2017.
@@ -554,7 +554,3 @@ ATTENTION_BACKWARD = register(
         execution=Execution(heavy=lambda inputs, outputs, a: 3 * _heavy(inputs[1:], outputs, a)),
     )
 )
-
-
-# Operators whose kernels on GPUs read transposed and split arrays in place.
-READERS_OF_VIEWS = (ATTENTION, ATTENTION_BACKWARD)

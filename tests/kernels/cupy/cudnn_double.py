@@ -23,7 +23,7 @@ import numpy as np
 
 from gluonish.kernels.cupy.cudnn import adopt
 from tests.kernels.cupy.cost_model.records import Convolution
-from tests.kernels.cupy.cudnn_attention_double import Attention
+from tests.kernels.cupy.cudnn_attention_double import Attention, Hidden
 from tests.kernels.cupy.cudnn_sums import RUN, out_extents
 from tests.kernels.cupy.cudnn_tensors import DataType, Operations, Tensor
 from tests.kernels.cupy.machine import Machine, Memory
@@ -203,10 +203,23 @@ class _Graph(Operations):
         attn_scale: float,
         generate_stats: bool,
         dropout: Any = None,
+        bias: Tensor | None = None,
+        use_padding_mask: bool = False,
+        seq_len_q: Tensor | None = None,
+        seq_len_kv: Tensor | None = None,
+        use_causal_mask: bool = False,
+        use_causal_mask_bottom_right: bool = False,
     ) -> list[Any]:
         assert generate_stats, "attention for inference: not known to this double"
+        assert not (use_causal_mask and use_causal_mask_bottom_right)
         made = (self._made(), self._made())
-        self._attention = Attention((q, k, v), made, attn_scale, dropout)
+        hidden = Hidden(
+            bias, seq_len_q, seq_len_kv, use_padding_mask,
+            use_causal_mask, use_causal_mask_bottom_right,
+        )  # fmt: skip
+        self._attention = Attention(
+            (q, k, v), made, attn_scale, dropout, hidden, self._front_end.backend_version()
+        )
         return list(made)
 
     def sdpa_backward(
@@ -220,6 +233,12 @@ class _Graph(Operations):
         *,
         attn_scale: float,
         dropout: Any = None,
+        bias: Tensor | None = None,
+        use_padding_mask: bool = False,
+        seq_len_q: Tensor | None = None,
+        seq_len_kv: Tensor | None = None,
+        use_causal_mask: bool = False,
+        use_causal_mask_bottom_right: bool = False,
         use_deterministic_algorithm: bool = False,
     ) -> list[Tensor]:
         import cudnn  # as the front end does
@@ -227,7 +246,13 @@ class _Graph(Operations):
         assert cudnn is self._front_end, "another copy of the front end"
         made = (self._made(), self._made(), self._made())
         sources = (q, k, v, o, dO, stats)
-        self._attention = Attention(sources, made, attn_scale, dropout)
+        hidden = Hidden(
+            bias, seq_len_q, seq_len_kv, use_padding_mask,
+            use_causal_mask, use_causal_mask_bottom_right,
+        )  # fmt: skip
+        self._attention = Attention(
+            sources, made, attn_scale, dropout, hidden, self._front_end.backend_version()
+        )
         if not use_deterministic_algorithm:
             self._engines.append(_Engine("atomics", frozenset({Note.NONDETERMINISTIC}), 0))
         return list(made)
@@ -397,9 +422,15 @@ class _Graph(Operations):
                 arrays[-1][...] = arrays[-1] * (1 + 4e-3 * (next(self._front_end.ticks) % 2))
 
         stream = next(s for s in machine.streams if s.ptr == handle.stream)
-        cost = machine.cost("attention", arrays[:written], arrays[written:], problem=node.problem)
+        moved = [_once(array) for array in arrays]
+        cost = machine.cost("attention", moved[:written], moved[written:], problem=node.problem)
         name = "cuDNN attention gradient" if len(node.results) == 3 else "cuDNN attention"
         machine.use(stream, used, name, work, cost=cost)
+
+
+def _once(array: Any) -> Any:
+    """Return each number of an array that repeats some along an axis, once."""
+    return array[tuple(slice(1 if step == 0 else None) for step in array.strides)]
 
 
 def _problem(kind: str, tensors: tuple[Tensor, Tensor, Tensor]) -> Convolution:
@@ -433,12 +464,15 @@ class _FrontEnd(SimpleNamespace):
         handles: By their numbers.
         built: How many plans were built.
         ticks: Counts what is never the same twice in a row.
+        version: Version of the library.
     """
 
     machine: Machine
     handles: dict[int, _Handle]
     built: int
     ticks: "itertools.count[int]"
+    version: int
+    backend_version: Callable[[], int]
 
     def check(self, handle: int | None) -> None:
         """Refuse a handle that is none, of another device, or without a stream."""
@@ -473,18 +507,20 @@ def make(machine: Machine) -> Any:
         handles=handles,
         built=0,
         ticks=itertools.count(),
+        version=92500,
         data_type=DataType,
         heur_mode=Mode,
         numerical_note=Note,
         norm_forward_phase=SimpleNamespace(INFERENCE=0, TRAINING=1),
         cudnnGraphNotSupportedError=NotSupportedError,
-        backend_version_string=lambda: "0.0.0",
+        backend_version_string=lambda: "9.25.0",
         create_handle=create_handle,
         destroy_handle=destroy_handle,
         set_stream=set_stream,
     )
     graph: Callable[..., _Graph] = lambda **options: _Graph(made, **options)  # noqa: E731
     made.pygraph = graph
+    made.backend_version = lambda: made.version
     return made
 
 

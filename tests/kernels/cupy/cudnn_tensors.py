@@ -14,6 +14,7 @@ _DTYPES = {
     DataType.HALF: np.dtype(np.float16),
     DataType.BFLOAT16: np.dtype(ml_dtypes.bfloat16),
     DataType.INT64: np.dtype(np.int64),
+    DataType.INT32: np.dtype(np.int32),
 }
 _ALIGNMENT = 16  # bytes, of what is not told otherwise
 

@@ -49,7 +49,7 @@ def test_methods_are_those_of_the_front_end(listed: str, kind: type) -> None:
 
 def test_functions_and_errors_are_those_of_the_front_end() -> None:
     module = cudnn_double.make(Machine())
-    for name in ("create_handle", "destroy_handle", "set_stream", "backend_version_string"):
+    for name in ("create_handle", "destroy_handle", "set_stream", "backend_version"):
         assert _fits(getattr(module, name), SURFACE["functions"][name]), name
     assert [name for name in vars(module) if name.endswith("Error")] == SURFACE["errors"]
     options = inspect.signature(cudnn_double._Graph.__init__).parameters.keys()

@@ -13,7 +13,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels import openmp
 from gluonish.kernels.generated import attention
 from gluonish.kernels.generated.attention_panels import BLOCK, panel_width, tile_size
-from gluonish.ops.attention.fused_attention import ATTENTION, ATTENTION_BACKWARD
+from gluonish.ops.attention.scaled_dot_product import ATTENTION, ATTENTION_BACKWARD
 from gluonish.ops.kernel import RefusedError
 
 TOLERANCES = {"float32": 3e-6, "float16": 4e-3, "bfloat16": 3e-2}

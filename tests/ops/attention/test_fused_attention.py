@@ -7,7 +7,8 @@ import pytest
 
 from gluonish import autograd, nd
 from gluonish.core.errors import OperatorError
-from gluonish.ops.attention.fused_attention import ATTENTION, DROPOUT_FACTORS
+from gluonish.ops.attention.fused_attention import ATTENTION, MASKED
+from gluonish.ops.nn.dropout import DROPOUT_FACTORS
 from gluonish.ops.registry import apply
 from tests.checking.check_operator import check_operator
 from tests.checking.values import run_operator
@@ -106,6 +107,117 @@ def test_second_order_uses_the_factors_of_the_first() -> None:
         first = autograd.grad((out * out).sum(), q, create_graph=True)[0]
         (first * first).sum().backward()
     np.testing.assert_allclose(exact, q.grad.asnumpy(), rtol=1e-3, atol=1e-4)
+
+
+def hidden_expected(
+    q: Any, k: Any, v: Any, mask: Any = 0.0, lengths: Any = None, causal: bool = False
+) -> Any:
+    """Return the output by float64, row by row."""
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    scores = 0.7 * (q @ k.swapaxes(-1, -2)) + mask
+    out = np.zeros((*q.shape[:-1], v.shape[-1]))
+    for *stack, i in np.ndindex(out.shape[:-1]):
+        queries, keys = lengths[:, stack[0]] if lengths is not None else (out.shape[-2], 99)
+        seen = min(keys, i + 1 + k.shape[-2] - q.shape[-2] if causal else 99)
+        if i < queries:
+            row = scores[(*stack, i, slice(seen))]
+            weights = np.exp(row - row.max())
+            out[(*stack, i)] = weights / weights.sum() @ v[tuple(stack)][:seen]
+    return out
+
+
+_HIDDEN: dict[str, tuple[dict[str, Any], list[Any]]] = {
+    "causal": ({"causal": True}, []),
+    "mask of keys": (
+        {"use_mask": True},
+        [np.float32([[0, 0, MASKED, 0], [0.5, 0, 0, MASKED]]).reshape(2, 1, 1, 4)],
+    ),
+    "mask of heads": (
+        {"use_mask": True},
+        [np.random.default_rng(2).standard_normal((1, 3, 3, 4)).astype(np.float32)],
+    ),
+    "lengths": ({"use_lengths": True}, [np.int32([[3, 2], [1, 4]])]),
+    "no queries": ({"use_lengths": True}, [np.int32([[0, 3], [1, 3]])]),
+    "all": (
+        {"use_mask": True, "use_lengths": True, "causal": True},
+        [np.float32([0, MASKED, 0, 1]).reshape(1, 1, 1, 4), np.int32([[3, 0], [3, 4]])],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", _HIDDEN)
+def test_hidden_keys_have_no_weight_and_no_gradient(case: str) -> None:
+    attrs, rest = _HIDDEN[case]
+
+    def compute(q: Any, k: Any, v: Any) -> Any:
+        names = [x for x in ("mask", "lengths") if attrs.get(f"use_{x}")]
+        given = dict(zip(names, rest, strict=True))
+        return hidden_expected(q, k, v, causal=attrs.get("causal", False), **given)
+
+    q, k, v = arrays(2, 3)
+    found = run_operator("_attention", q, k, v, *rest, scale=0.7, **attrs)
+    np.testing.assert_allclose(found, compute(q, k, v), rtol=1e-5, atol=1e-6)
+    operands = [nd.array(x) for x in (q, k, v)]
+    for x in operands:
+        x.attach_grad()
+    others = [nd.array(x, dtype=x.dtype) for x in rest]
+    parsed = ATTENTION.schema.parse("_attention", {"scale": 0.7, **attrs})
+    factors = np.random.default_rng(5).standard_normal(found.shape)
+    with autograd.record():
+        out = apply(ATTENTION, (*operands, *others), parsed)
+        first = autograd.grad((out * nd.array(factors)).sum(), operands, create_graph=True)
+        ((first[0] * first[0]).sum() + (first[2] * first[1].mean()).sum()).backward()
+    for i, gradient in enumerate(first):
+        step = np.random.default_rng(i).standard_normal(gradient.shape)
+        moved = [[*(q, k, v)], [*(q, k, v)]]
+        moved[0][i], moved[1][i] = ((q, k, v)[i] + sign * 1e-3 * step for sign in (1, -1))
+        slope = (
+            sum(s * (compute(*x) * factors).sum() for s, x in zip((1, -1), moved, strict=True))
+            / 2e-3
+        )
+        np.testing.assert_allclose((gradient.asnumpy() * step).sum(), slope, rtol=1e-3, atol=1e-4)
+    second = [x.grad.asnumpy() for x in operands]
+
+    def first_by(at: Any) -> Any:
+        """Return what the second pass differentiates, by the operator's own first pass."""
+        arrays = [nd.array(x) for x in at]
+        for x in arrays:
+            x.attach_grad()
+        with autograd.record():
+            total = (apply(ATTENTION, (*arrays, *others), parsed) * nd.array(factors)).sum()
+        total.backward()
+        a, b, c = (x.grad.asnumpy().astype(np.float64) for x in arrays)
+        return (a * a).sum() + (c * b.mean()).sum()
+
+    for i, exact in enumerate(second):
+        step = np.random.default_rng(i).standard_normal(exact.shape)
+        sides = []
+        for sign in (1, -1):
+            at = [*(q, k, v)]
+            at[i] = (at[i] + sign * 1e-2 * step).astype(np.float32)
+            sides.append(first_by(at))
+        slope = (sides[0] - sides[1]) / 2e-2
+        np.testing.assert_allclose((exact * step).sum(), slope, rtol=2e-2, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("attrs", "rest", "message"),
+    [
+        ({"use_mask": True}, [np.zeros((2, 3, 1), np.float32)], "a mask of float32 that broad"),
+        ({"use_mask": True}, [np.zeros((2, 1, 4), np.float16)], "a mask of float32 that broad"),
+        ({"use_mask": True}, [np.zeros((2, 4), np.float32)], r"to the scores \(2, 3, 4\)"),
+        ({"use_lengths": True}, [np.zeros((2, 3), np.int32)], r"lengths int32\(2, 2\)"),
+        ({"use_lengths": True}, [np.zeros((2, 2), np.int64)], r"lengths int32\(2, 2\)"),
+    ],
+)
+def test_what_hides_no_keys_is_refused(attrs: Any, rest: Any, message: str) -> None:
+    with pytest.raises(OperatorError, match=message):
+        run_operator("_attention", *arrays(2), *rest, **attrs)
+
+
+def test_causal_queries_without_keys_are_refused() -> None:
+    with pytest.raises(OperatorError, match="expected at least 5 keys for as many causal"):
+        run_operator("_attention", *arrays(2, length=5), causal=True)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.core.errors import OperatorError
-from gluonish.ops.attention.fused_attention import ATTENTION
+from gluonish.ops.attention.scaled_dot_product import ATTENTION
 from gluonish.ops.nn.dropout import DROPOUT_FACTORS
 from gluonish.ops.registry import apply
 from tests.checking.check_operator import check_operator

@@ -56,6 +56,9 @@ class Product(NamedTuple):
         return 2 * self.m * self.n * self.k * self.batch
 
 
+_TILE = 128  # queries, and keys, that attention computes at once
+
+
 class Attention(NamedTuple):
     """The problem of an attention that keeps no matrix of weights, or of its gradient."""
 
@@ -65,11 +68,22 @@ class Attention(NamedTuple):
     width: int
     values: int
     backward: bool
+    causal: bool = False
 
     @property
     def flops(self) -> int:
-        """Operations, two for each multiplication; the gradient computes the scores again."""
-        scores = 2 * self.batch * self.queries * self.keys
+        """Operations, two for each multiplication; the gradient computes the scores again.
+
+        Tiles beyond the diagonal are left out, but those beyond lengths count, as these are only on
+        the device.
+        """
+        pairs = self.queries * self.keys
+        if self.causal:
+            tiles = [min(self.keys - self.queries + (i + 1) * _TILE, self.keys) for i in
+                     range(-(-self.queries // _TILE))]  # fmt: skip
+            last = self.queries - (len(tiles) - 1) * _TILE
+            pairs = _TILE * sum(tiles[:-1]) + last * tiles[-1]
+        scores = 2 * self.batch * pairs
         if self.backward:
             return scores * (3 * self.width + 2 * self.values)
         return scores * (self.width + self.values)

@@ -26,12 +26,14 @@ class Row(NamedTuple):
         batch: Images.
         precision: ``AMP``, ``FP16``, which has a loss scale, or ``TF32``.
         layers: Of BERT; 0 for its own number.
+        masked: Whether BERT's keys are masked by lengths.
     """
 
     kind: str
     batch: int
     precision: str
     layers: int = 0
+    masked: bool = False
 
 
 ROWS = {
@@ -41,6 +43,7 @@ ROWS = {
     "ResNet-50 inference, 64, AMP": Row("inference", 64, "AMP"),
     "ResNet-50 inference, 1, TF32": Row("inference", 1, "TF32"),
     "BERT-base training, 32 x 128, AMP": Row("bert", 32, "AMP"),
+    "BERT-base training, 32 x 128, lengths, AMP": Row("bert", 32, "AMP", masked=True),
     "LSTM 2 x 650 training, TF32": Row("lstm", 20, "TF32"),
 }
 
@@ -64,6 +67,8 @@ def make_step(mx: Any, row: Row) -> Callable[[], Any]:
     place: Any = _Place(mx)
     if row.kind == "bert":
         sizes = bert.BASE._replace(layers=row.layers or bert.BASE.layers, batch=row.batch)
+        if row.masked:
+            sizes = sizes._replace(masked=True)
         return bert._our_step(place, sizes, row.precision)[0]
     if row.kind == "lstm":
         return lstm._our_step(place, lstm._SIZES[0], row.precision)
