@@ -7,6 +7,8 @@ that the frontend does not load is built again.
 
 import hashlib
 import logging
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from gluonish.core.config import GLUONISH_CUDNN_CACHE
@@ -17,6 +19,15 @@ _VERSION = 1  # of the files' content
 _FOLDER = "cudnn"
 
 
+@cache
+def _front_end_version() -> str:
+    """Return the frontend's version, which its extension does not know."""
+    try:
+        return version("nvidia-cudnn-frontend")
+    except PackageNotFoundError:
+        return ""
+
+
 def key_of(xp: Any, front_end: Any, device: int, problem: Any) -> bytes:
     """Return the key of a problem's file."""
     runtime = xp.cuda.runtime
@@ -24,7 +35,7 @@ def key_of(xp: Any, front_end: Any, device: int, problem: Any) -> bytes:
     parts = (
         *(_VERSION, properties["name"], properties["multiProcessorCount"]),
         *(runtime.driverGetVersion(), front_end.backend_version_string()),
-        *(getattr(front_end, "__version__", ""), repr(problem)),
+        *(_front_end_version(), repr(problem)),
     )
     return hashlib.sha256(repr(parts).encode()).digest()
 

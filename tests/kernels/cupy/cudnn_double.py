@@ -358,6 +358,8 @@ class _Graph(Operations):
 
     def serialize(self) -> list[int]:
         assert "build" in self._steps
+        if not self._front_end.serializes:  # no process but this one could load it
+            raise RuntimeError("a plan of the double")
         kept = (self._kind, self._tensors, self._node, self._attention, self._chosen)
         number = len(self._front_end.saved)
         self._front_end.saved.append((*kept, self._epilogue))
@@ -494,6 +496,7 @@ class _FrontEnd(SimpleNamespace):
         ticks: Counts what is never the same twice in a row.
         times: Microseconds that a convolution takes by names of engines; 10 for others.
         broken: Names of engines whose plans cannot be built.
+        serializes: Whether plans can be serialized, for this process only.
         saved: What was serialized.
         loaded: How many plans were deserialized.
     """
@@ -504,6 +507,7 @@ class _FrontEnd(SimpleNamespace):
     ticks: "itertools.count[int]"
     times: dict[str, float]
     broken: set[str]
+    serializes: bool
     saved: list[Any]
     loaded: int
 
@@ -542,6 +546,7 @@ def make(machine: Machine) -> Any:
         ticks=itertools.count(),
         times={},
         broken=set(),
+        serializes=False,
         saved=_saved,
         loaded=0,
         data_type=DataType,

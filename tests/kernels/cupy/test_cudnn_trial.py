@@ -41,7 +41,17 @@ def measured(cudnns_first_engine: None, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def _front_end(device: OneDevice) -> Any:
-    return device.machine.cudnn  # type: ignore[attr-defined]
+    """Return the front end, which serializes plans."""
+    found = device.machine.cudnn  # type: ignore[attr-defined]
+    found.serializes = True
+    return found
+
+
+@pytest.fixture
+def device(device: OneDevice) -> OneDevice:
+    """A device whose plans can be serialized."""
+    _front_end(device)
+    return device
 
 
 def _slow_tensor_cores(device: OneDevice) -> None:
