@@ -18,7 +18,8 @@ from gluonish.core.config import (
     MXNET_HOME,
 )
 from gluonish.gluon import nn
-from gluonish.kernels.cupy import cudnn, cudnn_files, cudnn_trial
+from gluonish.kernels.compiler import disk_cache
+from gluonish.kernels.cupy import cudnn, cudnn_trial
 from gluonish.ops.nn.convolution import CONVOLUTION, CONVOLUTION_BACKWARD_WEIGHT
 from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.tools.env_checks import CHECKS
@@ -298,7 +299,7 @@ def test_a_damaged_file_is_written_anew(
     elif how == "writable":
         path.chmod(0o622)
     else:
-        cudnn_files.disk_cache.save(bytes.fromhex(path.stem), b"something else", "cudnn")
+        disk_cache.save(bytes.fromhex(path.stem), b"something else", "cudnn")
     front_end = _again(device)
     with device.cupy.cuda.Device(0), device.stream, caplog.at_level(logging.WARNING):
         _convolve(device)
