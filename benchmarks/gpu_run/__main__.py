@@ -45,6 +45,8 @@ SWITCHES: tuple[str, ...] = (
     "MXNET_DISABLED_GRAPH_PASSES=channels_last,",
     "MXNET_DISABLED_GRAPH_PASSES=fuse_attention,",
     "GLUONISH_STAGING_MB=0,32",
+    "GLUONISH_PAD_CHANNELS=0,1",
+    "MXNET_CUDNN_AUTOTUNE_DEFAULT=0,1",
 )
 _VERSUS_S = 90.0  # for each of them
 _STAGES_IN_ORDER = (3, 2, 4)

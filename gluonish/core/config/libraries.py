@@ -90,3 +90,15 @@ GLUONISH_PAD_CHANNELS = Flag(
     True,
     "Pad few channels of large convolutions with zeros for tensor cores, on GPUs.",
 )
+MXNET_CUDNN_AUTOTUNE_DEFAULT = Flag(
+    "MXNET_CUDNN_AUTOTUNE_DEFAULT",
+    integer(0, 2),
+    1,
+    "Measure convolutions on GPUs: 1: within `workspace`; 2: without limit; 0: take cuDNN's first.",
+)
+GLUONISH_CUDNN_CACHE = Flag(
+    "GLUONISH_CUDNN_CACHE",
+    boolean(),
+    True,
+    "Keep measured and slowly built plans of cuDNN in MXNET_HOME, by device and versions.",
+)

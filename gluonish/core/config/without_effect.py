@@ -73,14 +73,6 @@ MXNET_GPU_PARALLEL_RAND_COPY = Flag(
     "Accepted without effect: the random generator needs no copies to run on several threads.",
     acts=False,
 )
-MXNET_CUDNN_AUTOTUNE_DEFAULT = Flag(
-    "MXNET_CUDNN_AUTOTUNE_DEFAULT",
-    integer(0, 2),
-    1,
-    "Accepted without effect: cuDNN's heuristics choose, never a measured time: equal runs "
-    "give equal bits.",
-    acts=False,
-)
 MXNET_CUDNN_LIB_CHECKING = Flag(
     "MXNET_CUDNN_LIB_CHECKING",
     boolean(),

@@ -65,12 +65,12 @@ def fuse_attention(
         if node.op is not BATCH_DOT or any(node.attrs[x] for x in ("transpose_a", "transpose_b")):
             return None
         found = finder.find(inputs[0], node.inputs[0])
-        if found is None or len({x.spec.dtype for x in (*found.arrays, inputs[1])}) > 1:
+        if found is None or (found.masks.values and not masks):
             return None
         queries, keys = found.arrays
-        hiding = None
-        if found.masks.values and not masks:
+        if not queries.spec.dtype == keys.spec.dtype == inputs[1].spec.dtype:
             return None
+        hiding = None
         if found.masks.values:
             hiding = finder.hiding(found, (*queries.shape[:-1], keys.shape[-2]))
             if hiding is None:

@@ -1,4 +1,4 @@
-"""A cache of machine code on disk, with one file for each kernel.
+"""A cache of machine code on disk, with one file for each kernel, or plan of a library.
 
 Since its content will run, a file is used only if it is intact (checked by a digest), has the
 requested key, and the file and its folder belong to this user and are not writable by others. Other
@@ -25,22 +25,23 @@ _DIGEST_NBYTES = 32
 # On Windows, a user's folder is protected by other means than owners and modes.
 _HAS_OWNERS = os.name != "nt"
 _reported: set[Path] = set()
+_KERNELS = "kernels"
 
 
-def path_of(key: bytes) -> Path:
-    """Return the path of a kernel's file."""
-    return Path(MXNET_HOME.value) / "kernels" / f"{key.hex()}.bin"
+def path_of(key: bytes, folder: str = _KERNELS) -> Path:
+    """Return the path of a kernel's file, in a folder of MXNET_HOME."""
+    return Path(MXNET_HOME.value) / folder / f"{key.hex()}.bin"
 
 
-def is_saved(key: bytes) -> bool:
+def is_saved(key: bytes, folder: str = _KERNELS) -> bool:
     """Whether a file exists for this key; `find` may still reject it."""
-    return os.path.isfile(path_of(key))  # false without permission to read the folder
+    return os.path.isfile(path_of(key, folder))  # false without permission to read the folder
 
 
-def find(key: bytes) -> bytes | None:
+def find(key: bytes, folder: str = _KERNELS) -> bytes | None:
     """Return the machine code saved under a key; None if there is no file, or it is not trusted."""
     try:
-        with _trusted(path_of(key)) as file:
+        with _trusted(path_of(key, folder)) as file:
             content = file.read() if file is not None else b""
     except OSError:
         return None
@@ -84,8 +85,9 @@ def _report(folder: Path) -> None:
     if folder not in _reported:
         _reported.add(folder)
         _LOG.warning(
-            "kernels: expected %s to be a folder of this user that nobody else can write to; no "
+            "%s: expected %s to be a folder of this user that nobody else can write to; no "
             "compiled kernel is read from there or saved: chmod 700 it, or set MXNET_HOME",
+            folder.name,
             folder,
         )
 
@@ -100,10 +102,10 @@ def _make_folder(folder: Path) -> bool:
     return False
 
 
-def save(key: bytes, code: bytes) -> None:
+def save(key: bytes, code: bytes, folder: str = _KERNELS) -> None:
     """Save machine code under a key; do nothing if the folder is not writable."""
     body = key + code
-    path = path_of(key)
+    path = path_of(key, folder)
     with suppress(OSError, GluonishError):
         if not _make_folder(path.parent):
             return

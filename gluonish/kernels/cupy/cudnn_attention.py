@@ -73,6 +73,15 @@ class AttentionProblem(NamedTuple):
     causal: bool
     lengths: bool
 
+    @property
+    def measured(self) -> bool:
+        """False: cuDNN's heuristics choose the engine."""
+        return False
+
+    def prepare(self, front_end: Any, handle: int) -> Any:
+        """Raise, as no attention is measured."""
+        raise NotImplementedError
+
     def build(self, front_end: Any, handle: int) -> Any:
         """Return the graph of the problem, with its plan built; see `cudnn.Problem`."""
         kinds = front_end.data_type

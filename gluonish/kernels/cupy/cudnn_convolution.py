@@ -4,8 +4,10 @@ Plans follow the memory of the arrays, whose channels may be first or last there
 the operator. Arrays in one memory layout are used without copies; otherwise some are copied. Calls
 for which cuDNN has no plan are rejected before anything is written, and fall back to
 `gluonish.kernels.cupy.convolution`. Few channels are padded for tensor cores
-(`gluonish.kernels.cupy.channel_padding`). Sums are float32; products of float32 are exact, unless
-``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows TensorFloat-32.
+(`gluonish.kernels.cupy.channel_padding`). The engine is the fastest of a few that were measured, or
+the first of cuDNN's heuristics (``MXNET_CUDNN_AUTOTUNE_DEFAULT``, ``cudnn_tune``). Sums are
+float32; products of float32 are exact, unless ``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows
+TensorFloat-32.
 """
 
 import math
@@ -17,7 +19,9 @@ import numpy as np
 from gluonish.core.config import (
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_CUDNN_AUTOTUNE_DEFAULT,
     MXNET_CUDNN_ENABLED,
+    MXNET_ENFORCE_DETERMINISM,
 )
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
@@ -65,12 +69,17 @@ class _Window(NamedTuple):
     dilate: Shape
     pad: Shape
     limit: int | None
+    measured: bool
+
+
+_TUNES = ("off", "limited_workspace", "fastest")  # by MXNET_CUDNN_AUTOTUNE_DEFAULT
 
 
 def _window(attrs: dict[str, Any]) -> _Window:
-    unlimited = attrs["cudnn_tune"] == "fastest"
-    limit = None if unlimited else attrs["workspace"] << 20
-    return _Window(attrs["stride"], attrs["dilate"], attrs["pad"], limit)
+    tune = attrs["cudnn_tune"] or _TUNES[MXNET_CUDNN_AUTOTUNE_DEFAULT.value]
+    limit = None if tune == "fastest" else attrs["workspace"] << 20
+    measured = tune != "off" and not MXNET_ENFORCE_DETERMINISM.value
+    return _Window(attrs["stride"], attrs["dilate"], attrs["pad"], limit, measured)
 
 
 def may_use_tensor_cores(dtype: np.dtype[Any]) -> bool:
@@ -164,6 +173,7 @@ def _find(
                 not any(array.data.ptr % _ALIGNED for array in in_place),
                 may_use_tensor_cores(dtype),
                 window.limit,
+                window.measured,
             )
             ready = found.find(xp, problem)
             if ready is not None:

@@ -47,6 +47,7 @@ class Problem(NamedTuple):
         aligned: Whether all addresses are multiples of 16 bytes.
         tensor_cores: Whether to allow tensor cores, which round float32.
         limit: Maximum size of the workspace in bytes; None for no limit.
+        measured: Whether to choose the engine by time (`gluonish.kernels.cupy.cudnn_trial`).
     """
 
     kind: str
@@ -64,10 +65,15 @@ class Problem(NamedTuple):
     aligned: bool
     tensor_cores: bool
     limit: int | None
+    measured: bool = False
 
     def build(self, front_end: Any, handle: int) -> Any:
         """Return the graph of the problem, with its plan built; see `cudnn.Problem`."""
         return build(front_end, handle, self)
+
+    def prepare(self, front_end: Any, handle: int) -> Any:
+        """Return the graph of the problem before any plan is built; see `cudnn.Problem`."""
+        return prepare(front_end, handle, self)
 
 
 def _dense(dims: Sequence[int], last: bool) -> list[int]:
@@ -175,7 +181,18 @@ def activation_of(name: str, alpha: float, beta: float) -> tuple[str, float] | N
 
 
 def build(front_end: Any, handle: int, problem: Problem) -> Any:
-    """Return the graph of a problem, with its plan built.
+    """Return the graph of a problem, with the plan of the heuristics' first engine built.
+
+    Raises:
+        Exception: As in `prepare`.
+    """
+    graph = prepare(front_end, handle, problem)
+    graph.build_plans()
+    return graph
+
+
+def prepare(front_end: Any, handle: int, problem: Problem) -> Any:
+    """Return the graph of a problem, with the engines that it may have.
 
     Args:
         handle: cuDNN's handle, for the current device.
@@ -196,7 +213,6 @@ def build(front_end: Any, handle: int, problem: Problem) -> Any:
     if problem.limit is not None:
         graph.deselect_workspace_greater_than(problem.limit)
     graph.check_support()
-    graph.build_plans()
     return graph
 
 

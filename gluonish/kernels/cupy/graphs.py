@@ -31,6 +31,7 @@ from gluonish.core.config import (
     GLUONISH_PAD_CHANNELS,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_CUDNN_AUTOTUNE_DEFAULT,
     MXNET_CUDNN_ENABLED,
     MXNET_ENFORCE_DETERMINISM,
     Flag,
@@ -44,9 +45,10 @@ from gluonish.kernels.cupy.stream import DeviceStream
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 
 # The flags that kernels read at each launch. A test compares the list with their sources.
-LAUNCH_FLAGS: tuple[Flag[bool], ...] = (
+LAUNCH_FLAGS: tuple[Flag[Any], ...] = (
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_CUDNN_AUTOTUNE_DEFAULT,
     MXNET_CUDNN_ENABLED,
     MXNET_ENFORCE_DETERMINISM,
     GLUONISH_CUBLASLT,

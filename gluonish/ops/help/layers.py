@@ -36,7 +36,8 @@ Convolution Deconvolution Convolution_v1 _contrib_quantized_conv _contrib_Deform
       and adj
 Convolution Deconvolution
   workspace: Maximum workspace of cuDNN, in MB, on a GPU
-  cudnn_tune: 'fastest' lets cuDNN exceed workspace; algorithms are never benchmarked
+  cudnn_tune: Whether cuDNN's engines are measured: 'off', 'limited_workspace', or 'fastest',
+      without limit; None: MXNET_CUDNN_AUTOTUNE_DEFAULT says it
   cudnn_off: Whether to compute without cuDNN on a GPU
 Pooling Pooling_v1 _contrib_quantized_pooling
   data: Images (N, channels, spatial axes ...), in the order of layout

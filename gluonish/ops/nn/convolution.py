@@ -295,7 +295,8 @@ CONVOLUTION = register(
             "Each spatial output size is (size + 2 * pad - dilate * (kernel - 1) - 1) // stride\n"
             "+ 1. In the layouts that end in C, the channels of data, weight and output are\n"
             "last. On a GPU cuDNN computes it, if installed and unless cudnn_off is set, in at\n"
-            "most workspace MB, or without limit with cudnn_tune='fastest'.\n\n"
+            "most workspace MB, or without limit with cudnn_tune='fastest', by the fastest of a\n"
+            "few engines that are measured once, or with cudnn_tune='off' by its first.\n\n"
             "Shapes: data (N, C, *spatial), weight (num_filter, C / num_group, *kernel), bias\n"
             "(num_filter,), output (N, num_filter, *spatial)."
         ),

@@ -21,11 +21,13 @@ import gluonish.ndarray as nd
 from gluonish.core.config import (
     GLUONISH_CUBLASLT,
     GLUONISH_CUDA_VECTORS,
+    GLUONISH_CUDNN_CACHE,
     GLUONISH_CUDNN_RNN,
     GLUONISH_PAD_CHANNELS,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_LIB_CHECKING,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_CUDNN_AUTOTUNE_DEFAULT,
     MXNET_CUDNN_ENABLED,
     MXNET_ENFORCE_DETERMINISM,
     MXNET_FUSION_VERBOSE,
@@ -44,7 +46,13 @@ from gluonish.core.context import cpu, gpu
 from gluonish.core.device import device_of, gpu_count
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.cupy import CuPySupport, dense, pointwise
+from gluonish.kernels.cupy import (
+    CuPySupport,
+    cudnn_convolution,
+    cudnn_files,
+    dense,
+    pointwise,
+)
 from gluonish.kernels.cupy.channel_padding import padded_channels
 from gluonish.kernels.cupy.cudnn import opened
 from gluonish.kernels.cupy.cudnn_rnn import private_reserve
@@ -317,6 +325,32 @@ def _pad_channels() -> str:
             found.append(padded_channels((64, 3, 224, 224), (64, 3, 7, 7), (64, 64, 112, 112), 2))
     expect(flag, found == [None, 8], "3 channels of 16 bits are padded with it only", found)
     return "3 channels of 16 bits became 8 with it, and stayed without"
+
+
+@observes(MXNET_CUDNN_AUTOTUNE_DEFAULT)
+def _cudnn_autotune() -> str:
+    flag, found = MXNET_CUDNN_AUTOTUNE_DEFAULT, []
+    attrs = {"cudnn_tune": None, "workspace": 1, "stride": (), "dilate": (), "pad": ()}
+    for mode in range(3):
+        with flag.override(mode):
+            window = cudnn_convolution._window(attrs)
+            found.append((window.measured, window.limit))
+    wanted = [(False, 1 << 20), (True, 1 << 20), (True, None)]
+    expect(flag, found == wanted, "a measurement with 1 and 2, within workspace with 1", found)
+    return "a convolution would be measured with 1 and 2, and within its workspace with 0 and 1"
+
+
+@observes(GLUONISH_CUDNN_CACHE)
+def _cudnn_cache() -> str:
+    flag, found = GLUONISH_CUDNN_CACHE, []
+    graph: Any = SimpleNamespace(serialize=lambda: [1, 2])
+    with tempfile.TemporaryDirectory() as home, MXNET_HOME.override(home):
+        for switch in (False, True):
+            with flag.override(switch):
+                cudnn_files.save(graph, b"key", ())
+                found.append(cudnn_files.is_saved(b"key"))
+    expect(flag, found == [False, True], "a plan in MXNET_HOME with it only", found)
+    return "a plan was saved in MXNET_HOME with it, and not without"
 
 
 @observes(GLUONISH_CUDNN_RNN)

@@ -3,7 +3,6 @@ from typing import Any
 
 import pytest
 
-from gluonish.core.spec import Spec
 from gluonish.graph.ir import Value, lint
 from gluonish.graph.passes import fuse_attention, keep_batch_axes
 from tests.graph.builders import call, graph, inputs, text

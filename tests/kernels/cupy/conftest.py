@@ -32,6 +32,13 @@ def kernels_that_compile(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(optimizer, "fused_step", lambda *_: None)
 
 
+@pytest.fixture(autouse=True)
+def cudnns_first_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure no convolutions, whose launches tests count, and leave no plans of the double."""
+    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "0")
+    monkeypatch.setenv("GLUONISH_CUDNN_CACHE", "0")
+
+
 @pytest.fixture
 def device(machine: Machine) -> Iterator[OneDevice]:
     """The first GPU of the machine, with a stream that is current."""

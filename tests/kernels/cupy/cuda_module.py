@@ -51,6 +51,9 @@ def make_runtime(machine: Machine) -> ListedModule:
     def runtimeGetVersion() -> int:
         return 13000
 
+    def getDeviceProperties(device: int) -> dict[str, Any]:
+        return {"name": b"a double", "multiProcessorCount": 132}
+
     def memGetInfo() -> tuple[int, int]:
         machine.here.contexts.add(getDevice())
         return machine.capacity - machine.reserved.get(getDevice(), 0), machine.capacity
@@ -59,7 +62,7 @@ def make_runtime(machine: Machine) -> ListedModule:
         "cuda.runtime",
         {
             **_named(getDeviceCount, getDevice, setDevice, driverGetVersion, runtimeGetVersion),
-            **_named(memGetInfo, *_copies(machine)),
+            **_named(memGetInfo, getDeviceProperties, *_copies(machine)),
             "CUDARuntimeError": CUDARuntimeError,
         },
     )
@@ -161,8 +164,14 @@ def make_cuda(machine: Machine, own: MemoryPool, pinned: PinnedMemoryPool) -> Li
     def get_device_id() -> int:
         return machine.here.device
 
+    def get_elapsed_time(start_event: Event, end_event: Event) -> float:
+        assert start_event._us is not None, "an event that was not recorded, or keeps no time"
+        assert end_event._us is not None, "an event that was not recorded, or keeps no time"
+        assert end_event.done, "an event that nobody waited for"
+        return (end_event._us - start_event._us) / 1000
+
     functions = (get_current_stream, set_allocator, get_allocator, alloc, alloc_pinned_memory)
-    others: Any = (using_allocator, is_available, get_device_id)
+    others: Any = (using_allocator, is_available, get_device_id, get_elapsed_time)
     known: dict[str, Any] = {f.__name__: f for f in (*functions, *others)}
     classes: dict[str, Any] = {
         "Device": machine.bound(Device),

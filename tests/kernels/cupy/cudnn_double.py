@@ -34,6 +34,8 @@ Note = enum.Enum(
     ["TENSOR_CORE", "DOWN_CONVERT_INPUTS", "REDUCED_PRECISION_REDUCTION", "NONDETERMINISTIC"],
 )
 _WORKSPACE_ALIGNMENT = 256
+_SAVED = b"plan "
+_saved: list[Any] = []  # what all front ends serialized, as later processes would find it
 
 
 class NotSupportedError(Exception):
@@ -98,6 +100,9 @@ class _Graph(Operations):
         self._epilogue: list[_Step] = []
         self._steps: list[str] = []
         self._engines: list[_Engine] = []
+        self._listed: list[_Engine] = []  # by the heuristics, whether they are excluded or not
+        self._built: set[int] = set()
+        self._chosen: _Engine | None = None
 
     def _make_tensor(
         self,
@@ -337,6 +342,7 @@ class _Graph(Operations):
         assert isinstance(notes, list)
         assert all(isinstance(note, Note) for note in notes)
         self._then("notes", "plans")
+        self._listed = list(self._engines)
         self._engines = [e for e in self._engines if not e.notes & set(notes)]
 
     def deselect_workspace_greater_than(self, nbytes: int, /) -> None:
@@ -352,10 +358,62 @@ class _Graph(Operations):
     def build_plans(self) -> None:
         self._then("build", "support")
         self._front_end.built += 1
+        self._chosen = self._engines[0] if self._engines else None
+
+    def get_execution_plan_count(self) -> int:
+        return len(self._listed)
+
+    def build_plan_at_index(self, index: int) -> None:
+        self._then("build", "support")
+        engine = self._listed[index]
+        if engine not in self._engines:
+            raise RuntimeError("Deselecting execution plan")
+        if engine.name in self._front_end.broken:
+            raise NotSupportedError(f"{engine.name}: no plan")
+        self._front_end.built += 1
+        self._built.add(index)
+        self._chosen = engine
+
+    def get_workspace_size_plan_at_index(self, index: int) -> int:
+        return self._listed[index].nbytes if index in self._built else 0
 
     def get_workspace_size(self) -> int:
         assert "build" in self._steps
-        return self._engines[0].nbytes if self._engines else 0
+        return self._chosen.nbytes if self._chosen else 0
+
+    def serialize(self) -> list[int]:
+        assert "build" in self._steps
+        if not self._front_end.serializes:  # no process but this one could load it
+            raise RuntimeError("a plan of the double")
+        kept = (self._kind, self._tensors, self._node, self._attention, self._chosen)
+        number = len(self._front_end.saved)
+        self._front_end.saved.append((*kept, self._epilogue))
+        return list(_SAVED + str(number).encode())
+
+    def deserialize(self, handle_: int | None, pyobj: list[int]) -> None:
+        self._front_end.check(handle_)
+        assert isinstance(pyobj, list), "bytes are no list of integers for the real one"
+        content = bytes(pyobj)
+        if not content.startswith(_SAVED):
+            raise RuntimeError("[json.exception.parse_error.112] syntax error")
+        stream = self._front_end.handles[handle_ or 0].stream
+        found = next(s for s in self._front_end.machine.streams if s.ptr == stream)
+        assert not found._clock, "a warm-up is captured on a stream that is in use"
+        made = self._front_end.saved[int(content[len(_SAVED) :])]
+        self._kind, self._tensors, self._node, self._attention, self._chosen = made[:-1]
+        self._epilogue = made[-1]
+        self._steps.append("build")
+        self._front_end.loaded += 1
+
+    def _execute_plan_at_index(
+        self, var_pack: dict[int, int], workspace: int, index: int, handle: int | None
+    ) -> None:
+        assert index in self._built, "a plan that was not built"
+        kept, self._chosen = self._chosen, self._listed[index]
+        try:
+            self._execute(var_pack, workspace, handle)
+        finally:
+            self._chosen = kept
 
     def _execute(self, var_pack: dict[int, int], workspace: int, handle: int | None) -> None:
         assert "build" in self._steps
@@ -375,7 +433,8 @@ class _Graph(Operations):
     def _launch(
         self, node: _Node, addresses: dict[int, int], workspace: int, handle: _Handle
     ) -> None:
-        machine, engine = self._front_end.machine, self._engines[0]
+        machine, engine = self._front_end.machine, self._chosen
+        assert engine is not None
         assert handle.device == self._device, "a plan of another device than the handle"
         result = self._last
         assert result.output, "a result that is no output"
@@ -406,6 +465,7 @@ class _Graph(Operations):
         if cost is not None and Note.DOWN_CONVERT_INPUTS in engine.notes:
             cost = cost._replace(dtype="TF32")
         machine.use(stream, used, f"cuDNN {node.kind}", work, cost=cost)
+        stream._us += self._front_end.times.get(engine.name, 10.0)
 
     def _attend(self, node: Attention, addresses: dict[int, int], handle: _Handle) -> None:
         machine = self._front_end.machine
@@ -414,7 +474,8 @@ class _Graph(Operations):
         written = len(found) - len(node.results)
         used = [(memory, i >= written) for i, (memory, _) in enumerate(found)]
         arrays = [array for _, array in found]
-        unsteady = Note.NONDETERMINISTIC in self._engines[0].notes
+        assert self._chosen is not None
+        unsteady = Note.NONDETERMINISTIC in self._chosen.notes
 
         def work() -> None:
             node.run(arrays)
@@ -465,6 +526,11 @@ class _FrontEnd(SimpleNamespace):
         built: How many plans were built.
         ticks: Counts what is never the same twice in a row.
         version: Version of the library.
+        times: Microseconds that a convolution takes by names of engines; 10 for others.
+        broken: Names of engines whose plans cannot be built.
+        serializes: Whether plans can be serialized, for this process only.
+        saved: What was serialized.
+        loaded: How many plans were deserialized.
     """
 
     machine: Machine
@@ -473,6 +539,11 @@ class _FrontEnd(SimpleNamespace):
     ticks: "itertools.count[int]"
     version: int
     backend_version: Callable[[], int]
+    times: dict[str, float]
+    broken: set[str]
+    serializes: bool
+    saved: list[Any]
+    loaded: int
 
     def check(self, handle: int | None) -> None:
         """Refuse a handle that is none, of another device, or without a stream."""
@@ -508,6 +579,11 @@ def make(machine: Machine) -> Any:
         built=0,
         ticks=itertools.count(),
         version=92500,
+        times={},
+        broken=set(),
+        serializes=False,
+        saved=_saved,
+        loaded=0,
         data_type=DataType,
         heur_mode=Mode,
         numerical_note=Note,

@@ -104,6 +104,7 @@ class Stream(Listed):
         self.ptr = id(self)
         self._name = f"gpu{self.device_id}.stream{len(machine.streams)}"
         self._clock: Clock = {}
+        self._us = 0.0  # what its kernels took, of those that say so
         self._deferred: list[tuple[int, Callable[[], object]]] = []
         self._capture: Capture | None = None
         self._origin = False
@@ -207,7 +208,8 @@ class Event(Listed):
     def __init__(
         self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
     ) -> None:
-        assert disable_timing, "events that keep time are slower, and nobody asks them"
+        self._timed = not disable_timing
+        self._us: float | None = None
         self.ptr = id(self)
         self._name = ""
         self._clock: Clock = {}
@@ -224,6 +226,7 @@ class Event(Listed):
             self._name = stream._name
             self._clock = dict(stream._clock)
             self._capture = stream._capture
+            self._us = stream._us if self._timed else None
 
     def synchronize(self) -> None:
         """Block the host until the mark is reached."""

@@ -18,7 +18,7 @@ def fails(name: str, message: str) -> None:
 def test_a_home_that_is_always_the_same_is_found_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(disk_cache, "path_of", lambda key: tmp_path / key.hex())
+    monkeypatch.setattr(disk_cache, "path_of", lambda key, folder: tmp_path / key.hex())
     fails("MXNET_HOME", "one file in each of two homes")
 
 
