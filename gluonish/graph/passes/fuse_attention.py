@@ -75,9 +75,7 @@ def fuse_attention(
             hiding = finder.hiding(found, (*queries.shape[:-1], keys.shape[-2]))
             if hiding is None:
                 return None
-            if hiding.grid.heads > 1 and len(queries.shape) == 3:
-                stack = hiding.grid[:2]
-                queries, keys = (_with_stack(x, stack) for x in (queries, keys))
+            queries, keys = (_with_heads(x, hiding) for x in (queries, keys))
         values = _with_batch_axes(inputs[1], queries)
         if values is None or not supports(queries.spec, keys.spec, values.spec, gradient):
             return None
@@ -130,9 +128,11 @@ def _with_rank(mask: Value, rank: int) -> Value:
     return mask if rank == 4 else reshaped(mask, (mask.shape[0], *mask.shape[2:]))
 
 
-def _with_stack(value: Value, stack: Sequence[int]) -> Value:
-    """Return an operand (N heads, T, C) with the batch axes (N, heads)."""
-    shape = (*stack, *value.shape[1:])
+def _with_heads(value: Value, hiding: Hiding) -> Value:
+    """Return an operand (N heads, T, C) as (N, heads, T, C), if heads hide keys for themselves."""
+    if hiding.grid.heads < 2 or len(value.shape) != 3:
+        return value
+    shape = (*hiding.grid[:2], *value.shape[1:])
     if value.node.op is not None and value.node.op.name in _RESHAPES:
         source = value.node.inputs[0]
         if source.shape == shape:
