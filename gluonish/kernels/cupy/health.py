@@ -33,7 +33,7 @@ class Mark(NamedTuple):
 
 
 class Trail:
-    """The most recent launches of one stream.
+    """The most recent launches of one stream, which counts and names them itself.
 
     Two threads may launch on a stream at a time. A count lost in such a race only makes the list of
     suspects longer or shorter by one.
@@ -49,11 +49,6 @@ class Trail:
         self.launched = 0
         self._ended = 0
         self.names: deque[tuple[int, str]] = deque(maxlen=_MAX_NAMES)
-
-    def add(self, name: str) -> None:
-        """Record a launch of the operator ``name``."""
-        self.launched = number = self.launched + 1
-        self.names.append((number, name))
 
     def end(self, launched: int) -> None:
         """Record that ``launched`` launches have finished."""

@@ -111,7 +111,7 @@ class DeviceStream:
         """
         if self._health.lost:
             self._refuse()
-        trail = self._trail  # inlined `Trail.add`
+        trail = self._trail  # inlined `note`
         trail.launched = number = trail.launched + 1
         trail.names.append((number, name))
         try:
@@ -201,7 +201,7 @@ class DeviceStream:
 
     def note(self, name: str) -> None:
         """Record the name of an operator, before its kernels are launched."""
-        trail = self._trail  # inlined `Trail.add`
+        trail = self._trail
         trail.launched = number = trail.launched + 1
         trail.names.append((number, name))
 

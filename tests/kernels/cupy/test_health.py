@@ -144,8 +144,7 @@ def test_failure_is_seen_through_the_error_of_the_operator(gpus: Any) -> None:
 
 def test_trail_forgets_what_has_ended() -> None:
     trail = Trail()
-    for name in ("a", "b", ""):
-        trail.add(name)
+    trail.names += [(1, "a"), (2, "b"), (3, "")]
     assert list(trail.suspects()) == ["a", "b", "an operator without a name"]
     trail.end(2)
     trail.end(1)

@@ -1,5 +1,6 @@
 """The double of CuPy has no public name and no argument that CuPy lacks."""
 
+import importlib.util
 import inspect
 from typing import Any
 
@@ -143,3 +144,17 @@ def test_array_of_the_double_is_no_array_of_numpys(cupy: Any) -> None:
     assert isinstance(cupy.zeros(2), Array)
     with pytest.raises(TypeError):
         cupy.zeros(2).__array__()
+
+
+def test_double_of_a_module_that_an_older_checkout_lacks_is_left_out(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(name: str) -> Any:
+        return None if name == "gluonish.kernels.cupy.cublaslt" else True
+
+    monkeypatch.setattr(importlib.util, "find_spec", find)
+    make_cupy(machine)
+    assert not hasattr(machine, "cublaslt")
+    monkeypatch.undo()
+    make_cupy(machine)
+    assert hasattr(machine, "cublaslt")

@@ -16,6 +16,8 @@ from tests.kernels.cupy.cost_model.session import Session
 
 _STEPS = 6  # graphs are captured at the second call, and those of what they leave at the third
 _TENSORS, _SIDE = 100, 256
+# As in benchmarks.gpu_run.comparisons, which older checkouts have without FP16.
+_HALVES = {"AMP": "bfloat16", "FP16": "float16"}
 
 
 class Row(NamedTuple):
@@ -62,7 +64,7 @@ class _Place:
 def make_step(mx: Any, row: Row) -> Callable[[], Any]:
     """Return the step of a row, on ``gpu(0)``."""
     from benchmarks.gpu_run import bert, lstm, networks
-    from benchmarks.gpu_run.comparisons import HALVES, OurStep, static
+    from benchmarks.gpu_run.comparisons import OurStep, static
 
     place: Any = _Place(mx)
     if row.kind == "bert":
@@ -72,7 +74,7 @@ def make_step(mx: Any, row: Row) -> Callable[[], Any]:
         return bert._our_step(place, sizes, row.precision)[0]
     if row.kind == "lstm":
         return lstm._our_step(place, lstm._SIZES[0], row.precision)
-    dtype = HALVES.get(row.precision, "float32")
+    dtype = _HALVES.get(row.precision, "float32")
     described = networks._described(place)
     net, data, target = networks._ours(place, described, row.batch, dtype)
     if row.kind == "inference":

@@ -100,10 +100,11 @@ class Session:
         known = importlib.import_module("gluonish.core.device")
         gpu = importlib.import_module("gluonish.core.context").gpu
         device = known.device_of(gpu(0))
+        captured = getattr(device.graphs, "_scratch", None)  # older checkouts have none
         return {
             "peak": int(device.memory_info().peak),
             "pool": int(device.pool.statistics().peak_used),
-            "captures": int(device.graphs._scratch.nbytes),
+            "captures": 0 if captured is None else int(captured.nbytes),
         }
 
 
