@@ -448,4 +448,19 @@ ROWS: tuple[Row, ...] = (
         backward=False,
     ),
     Row("copy", "a.copy()", "a.clone()", (_S,), (_L,)),
+    # Attention: eight short sequences and a long one, then one of medium length.
+    Row(
+        "attention, causal",
+        "F.scaled_dot_product_attention(a, b, c, causal=True)",
+        "N.scaled_dot_product_attention(a, b, c, is_causal=True)",
+        ((8, 12, 128, 64),) * 3,
+        ((1, 12, 4096, 64),) * 3,
+    ),
+    Row(
+        "attention",
+        "F.scaled_dot_product_attention(a, b, c)",
+        "N.scaled_dot_product_attention(a, b, c)",
+        ((8, 12, 128, 64),) * 3,
+        ((1, 12, 512, 64),) * 3,
+    ),
 )
