@@ -24,7 +24,7 @@ from gluonish.core.dtype import BOOL, FLOAT16, FLOAT32, INT32, is_floating
 from gluonish.core.spec import Shape, Spec
 from gluonish.graph.broadcasts import Constants, Spread, reshaped, spread, uniform
 from gluonish.graph.ir import Node, Value
-from gluonish.ops.attention.fused_attention import MASKED
+from gluonish.ops.attention.scaled_dot_product import MASKED
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.registry import apply, find_operator

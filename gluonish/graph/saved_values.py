@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from gluonish.graph.gradient import Joint, overwritten
 from gluonish.graph.ir import Node, Value, append
-from gluonish.ops.attention.fused_attention import READERS_OF_VIEWS
+from gluonish.ops.attention.scaled_dot_product import READERS_OF_VIEWS
 from gluonish.ops.nn.dropout import DROPOUT_FACTORS
 from gluonish.ops.normalization.fold_batch_norm import BATCH_NORM_APPLY
 from gluonish.ops.normalization.layer_norm import LAYER_NORM

@@ -32,10 +32,7 @@ MODULES: dict[str, str] = {
         "expand_dims make_loss ones_like repeat reshape_like reverse slice slice_like "
         "space_to_depth squeeze stack tile transpose zeros_like"
     ),
-    "generated.attention": (
-        "_attention _attention_backward _scaled_dot_product_attention_backward "
-        "scaled_dot_product_attention"
-    ),
+    "generated.attention": "_scaled_dot_product_attention_backward scaled_dot_product_attention",
     "generated.batch_norm": "_batch_norm_data_gradient _batch_norm_statistics _batch_norm_sums",
     "generated.bilinear_points": (
         "BilinearSampler SpatialTransformer _bilinear_points _bilinear_points_backward "
@@ -97,11 +94,11 @@ MODULES: dict[str, str] = {
     ),
     "cupy.rnn_parameters": "_rnn_param_pack _rnn_param_unpack",
     "cupy.register": (
-        "Convolution Deconvolution Dropout FullyConnected LeakyReLU _attention "
-        "_attention_backward _convolution_backward_data _convolution_backward_weight "
-        "_convolution_backward_weight_bias _fully_connected_backward_weight_bias "
-        "_fused_convolution _fused_dense _gelu_backward _linalg_gemm2 _npi_matmul _reserved_rnn "
-        "_reserved_rnn_backward batch_dot dot"
+        "Convolution Deconvolution Dropout FullyConnected LeakyReLU _convolution_backward_data "
+        "_convolution_backward_weight _convolution_backward_weight_bias "
+        "_fully_connected_backward_weight_bias _fused_convolution _fused_dense _gelu_backward "
+        "_linalg_gemm2 _npi_matmul _reserved_rnn _reserved_rnn_backward "
+        "_scaled_dot_product_attention_backward batch_dot dot scaled_dot_product_attention"
     ),
     "cupy.batch_norm": (
         "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_residual_sums "

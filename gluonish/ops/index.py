@@ -4,7 +4,6 @@ Looking up a name loads its module. A test compares this table with the operator
 """
 
 MODULES: dict[str, str] = {
-    "attention.fused_attention": "_attention _attention_backward _attention_mask",
     "attention.interleaved": (
         "_contrib_div_sqrt_dim _contrib_interleaved_matmul_encdec_qk "
         "_contrib_interleaved_matmul_encdec_valatt _contrib_interleaved_matmul_selfatt_qk "

@@ -257,19 +257,9 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     optional = [np.ones((3, 5), bool), index(3, 5)]
     used = {"use_mask": True, "use_length": True, "causal": True, "softcap": 2.0}
     yield name, Case([*three, *optional], used)
-    yield "_attention", Case(three, {"scale": 0.5})
     hiding = [normal(1, 3, 5), np.array([[3, 0], [2, 5]], np.int32)]
-    flags = {"use_mask": True, "use_lengths": True, "causal": True}
-    yield "_attention", Case([*three, *hiding], {"scale": 0.5, **flags})
-    yield (
-        "_attention_mask",
-        Case(
-            [np.array([3, 7]), *hiding],
-            {**flags, "shape": (2, 3, 5), "dtype": np.dtype(np.float32)},
-        ),
-    )
+    yield name, Case([*three, *hiding], {"scale": 0.5, **used, "bounded": True})
     saved = [normal(2, 3, 2), normal(2, 3, 1), np.array([3, 7])]
-    yield "_attention_backward", Case([normal(2, 3, 2), *three, *saved], {"scale": 0.5, "p": 0.3})
     attrs = {"scale": 0.5, "dropout": 0.3}
     yield f"_{name}_backward", Case([normal(2, 3, 2), *three, *saved], attrs)
     hidden = {"use_mask": True, "use_length": True, "shape": (2, 3, 5)}

@@ -13,7 +13,7 @@ from gluonish.graph.broadcasts import READ_NO_ELEMENTS, Constants, reshaped, uni
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import Reads, count_reads, has_operator, rebuild
-from gluonish.ops.attention.fused_attention import ATTENTION
+from gluonish.ops.attention.scaled_dot_product import ATTENTION
 from gluonish.ops.facts import zero_gradient
 from gluonish.ops.linalg.matmul import BATCH_DOT
 from gluonish.ops.registry import Attrs, apply, find_operator
@@ -31,7 +31,6 @@ def fuse_attention(
     supports: Callable[[Spec, Spec, Spec, bool], bool],
     learned: Collection[Node] = (),
     gradient: bool = False,
-    masks: bool = True,
 ) -> Graph:
     """Compute attention without its matrix of weights.
 
@@ -41,7 +40,6 @@ def fuse_attention(
             and for their gradients.
         learned: Inputs of the graph that require a gradient.
         gradient: Whether a gradient may be required.
-        masks: Whether attention that hides keys is computed, too.
 
     Requires: specs on every value.
     Ensures: the outputs have the same specs, values and gradients, except for round-off, for the
@@ -65,7 +63,7 @@ def fuse_attention(
         if node.op is not BATCH_DOT or any(node.attrs[x] for x in ("transpose_a", "transpose_b")):
             return None
         found = finder.find(inputs[0], node.inputs[0])
-        if found is None or (found.masks.values and not masks):
+        if found is None:
             return None
         queries, keys = found.arrays
         if not queries.spec.dtype == keys.spec.dtype == inputs[1].spec.dtype:
@@ -114,8 +112,9 @@ def _made(queries: Value, keys: Value, values: Value, attrs: Attrs, hiding: Hidi
         queries = apply(_MULTIPLY, (queries, _with_rank(hiding.queries, rank)), {})
     hides = {
         "use_mask": hiding.mask is not None,
-        "use_lengths": hiding.lengths is not None,
+        "use_length": hiding.lengths is not None,
         "causal": hiding.causal,
+        "bounded": True,
     }
     made = apply(ATTENTION, (queries, keys, values, *rest), {**attrs, **hides})
     if hiding.output is not None:
@@ -211,15 +210,15 @@ class _Finder:
     def find(self, new: Value, old: Value) -> _Found | None:
         """Return the attention whose weights are a value; None if it is something else."""
         reads = self._reads
-        attrs: dict[str, Any] = {"scale": 1.0, "p": 0.0, "mode": "training", "train": False}
-        attrs |= dict.fromkeys(("swapped", "use_mask", "use_lengths", "causal"), False)
+        attrs: dict[str, Any] = {**ATTENTION.schema.defaults, "scale": 1.0, "train": False}
         masks = Collected(self._constants)
         link = self._stripped(_Link(old, new))
         if link.is_of(("Dropout",), reads):
             node = link.new.node
             if node.attrs["axes"] or not node.attrs["p"] or reads[id(link.old.node), 1]:
                 return None
-            attrs |= {name: node.attrs[name] for name in ("p", "mode", "train")}
+            attrs |= {name: node.attrs[name] for name in ("mode", "train")}
+            attrs["dropout"] = node.attrs["p"]
             link = self._stripped(link.before())
         if link.is_of(_PRODUCTS, reads):
             for i in range(2):

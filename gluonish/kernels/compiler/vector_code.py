@@ -248,7 +248,7 @@ class Assembler:
 
         It must not be in a loop: the memory is freed when the function ends.
         """
-        made = self._builder.alloca(self._ir.IntType(8), nbytes)
+        made: Any = self._builder.alloca(self._ir.IntType(8), nbytes)
         made.align = 64
         return self._builder.ptrtoint(made, self._int64)
 

@@ -56,6 +56,7 @@ class Problem(Protocol):
     @property
     def measured(self) -> bool:
         """Whether to choose the engine by time."""
+        raise NotImplementedError
 
     def build(self, front_end: Any, handle: int) -> Any:
         """Return the frontend's graph of the problem, with its plan built.
@@ -238,19 +239,19 @@ class CuDNN:
         """
 
         def trial(xp: Any, handle: Handle, addresses: Mapping[int, int]) -> Plan | None:
-            errors, faster = self._errors, None
+            errors, faster, fastest = self._errors, None, graph
             try:
                 with handle.lock:
                     measured = problem.prepare(self._front_end, handle.raw)
                 if choose(xp, measured, handle, addresses, errors):
-                    faster = Plan(measured)
+                    faster, fastest = Plan(measured), measured
             except errors as error:
                 _LOG.debug("cuDNN: %s cannot be measured: %.300s", problem, error)
             if faster is not None:
                 if plan.captured:  # its CUDA graphs need it
                     self._replaced.append(plan)
                 self.plans[device, problem] = faster
-            cudnn_files.save(graph if faster is None else measured, file_key, errors)
+            cudnn_files.save(fastest, file_key, errors)
             return faster
 
         return trial

@@ -13,7 +13,7 @@ those rows are zeroed behind it.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -26,9 +26,16 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cudnn import CuDNN, is_available, opened
 from gluonish.kernels.cupy.random_numbers import store_key
 from gluonish.kernels.cupy.source import contiguous
-from gluonish.ops.attention.fused_attention import Hidden, by_heads
+from gluonish.ops.attention.scaled_dot_product import (
+    by_heads,
+    optional_inputs,
+    output_by_heads,
+    scale_of,
+    shape_by_heads,
+)
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.dropout import drops
+from gluonish.ops.registry import Attrs
 
 _DTYPES = {FLOAT16: "HALF", BFLOAT16: "BFLOAT16"}
 _MAX_WIDTH = 128  # of a query and of a value; wider ones have no gradient on older devices
@@ -192,20 +199,39 @@ def is_faster(q: Spec, k: Spec, v: Spec, gradient: bool) -> bool:
     return bool(MXNET_CUDNN_ENABLED.value) and is_available() and supports(q, k, v)
 
 
-def supports(q: Spec, k: Spec, v: Spec, *_others: Spec, **_: Any) -> bool:
-    """Whether to try cuDNN for these inputs of ``_attention``."""
+def supports(q: Spec, k: Spec, v: Spec, *others: Spec, **attrs: Any) -> bool:
+    """Whether to try cuDNN for these inputs of ``scaled_dot_product_attention``."""
     widths = q.shape[-1], v.shape[-1]
     return (
         q.dtype in _DTYPES
         and len(q.shape) in (3, 4)
         and all(x.size for x in (q, k, v))
         and all(width <= _MAX_WIDTH and width % _UNIT == 0 for width in widths)
+        and _hides_as_cudnn(q, k, others, attrs)
     )
 
 
-def supports_backward(grad: Spec, q: Spec, k: Spec, v: Spec, *_others: Spec, **_: Any) -> bool:
-    """Whether to try cuDNN for these inputs of ``_attention_backward``."""
-    return supports(q, k, v)
+def _hides_as_cudnn(q: Spec, k: Spec, others: Sequence[Spec], attrs: Attrs) -> bool:
+    """Whether keys are shared and hidden in ways of cuDNN's.
+
+    It gives NaN for a query without keys, so that masks and lengths have to be bounded.
+    """
+    if attrs.get("window") or attrs.get("softcap") or (others and not attrs["bounded"]):
+        return False
+    queries, keys = (shape_by_heads(x.shape, attrs.get("layout", "NHTC")) for x in (q, k))
+    if queries[:-2] != keys[:-2] or (attrs.get("causal") and queries[-2] > keys[-2]):
+        return False
+    mask, lengths = optional_inputs(others, attrs) if others else (None, None)
+    if mask is not None and (mask.dtype, len(mask.shape)) != (q.dtype, len(queries)):
+        return False
+    if mask is not None and mask.shape[-1] != keys[-2]:
+        return False
+    return lengths is None or lengths == Spec((2, queries[0]), INT32)
+
+
+def supports_backward(grad: Spec, q: Spec, k: Spec, v: Spec, *others: Spec, **attrs: Any) -> bool:
+    """Whether to try cuDNN for these inputs of the gradient of attention."""
+    return supports(q, k, v, *others[3:], **attrs)
 
 
 def _layout(array: Any) -> _Layout:
@@ -325,10 +351,10 @@ def _lengths(xp: Any, found: CuDNN, given: Any, queries: int) -> tuple[Any, Any]
     return counts, given[1]
 
 
-def _without_absent(xp: Any, hidden: Hidden, out: Any, log_sum: Any) -> None:
+def _without_absent(xp: Any, lengths: Any, out: Any, log_sum: Any) -> None:
     """Zero the rows of absent queries, and let none of their weights be more than 0."""
     rows = xp.arange(out.shape[-2], dtype=INT32)[:, None]
-    absent = rows >= hidden.lengths[0].reshape(-1, *[1] * (out.ndim - 1))
+    absent = rows >= lengths[0].reshape(-1, *[1] * (out.ndim - 1))
     out[...] = xp.where(absent, out.dtype.type(0), out)
     log_sum[...] = xp.where(absent, log_sum.dtype.type(_NOTHING), log_sum)
 
@@ -339,29 +365,28 @@ def attention(
     q: Any,
     k: Any,
     v: Any,
-    *rest: Any,
-    scale: float,
-    p: float,
-    mode: str,
-    train: bool,
+    *others: Any,
     key: Any = None,
-    swapped: bool = False,
     **attrs: Any,
 ) -> None:
-    """Compute ``_attention``."""
+    """Compute ``scaled_dot_product_attention``."""
     out, log_sum, drawn = outputs
-    out, hidden = by_heads(out, swapped), Hidden.of(rest, attrs)
-    p = p if key is not None and drops({"p": p, "mode": mode, "train": train}) else 0.0
+    out = output_by_heads(out, attrs)
+    q, k, v = (by_heads(x, attrs["layout"]) for x in (q, k, v))
+    mask, counts = optional_inputs(others, attrs)
+    drop = {"p": attrs["dropout"], "mode": attrs["mode"], "train": attrs["train"]}
+    p = attrs["dropout"] if key is not None and drops(drop) else 0.0
     found = _opened(xp)
     arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v), _OUT: _with_rows(out)}
-    if hidden.mask is not None:
-        arrays[_MASK] = contiguous(hidden.mask)
-    lengths = _lengths(xp, found, hidden.lengths, q.shape[-2])
+    if mask is not None:
+        arrays[_MASK] = contiguous(mask)
+    lengths = _lengths(xp, found, counts, q.shape[-2])
     if key is not None:
         store_key(xp, drawn, key)
-    _Call(arrays, log_sum, drawn, lengths, hidden.causal, scale, p).run(xp, found)
+    scale = scale_of(attrs["scale"], q.shape[-1])
+    _Call(arrays, log_sum, drawn, lengths, attrs["causal"], scale, p).run(xp, found)
     if lengths is not None and found.version < _NO_QUERIES_SINCE:
-        _without_absent(xp, hidden, arrays[_OUT], log_sum)
+        _without_absent(xp, counts, arrays[_OUT], log_sum)
     if arrays[_OUT] is not out:
         out[...] = arrays[_OUT]
 
@@ -376,23 +401,28 @@ def backward(
     out: Any,
     log_sum: Any,
     drawn: Any,
-    *rest: Any,
-    scale: float,
-    p: float,
-    swapped: bool = False,
+    *others: Any,
     **attrs: Any,
 ) -> None:
-    """Compute ``_attention_backward``."""
-    grad, out, hidden = by_heads(grad, swapped), by_heads(out, swapped), Hidden.of(rest, attrs)
+    """Compute the gradient of ``scaled_dot_product_attention``."""
+    layout = attrs["layout"]
+    grad, out = output_by_heads(grad, attrs), output_by_heads(out, attrs)
+    q, k, v = (by_heads(x, layout) for x in (q, k, v))
+    gradients = [by_heads(x, layout) for x in outputs]
+    mask, counts = optional_inputs(others, attrs)
     found = _opened(xp)
     arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v)}
     arrays |= {_OUT: _with_rows(out), _GRAD: _with_rows(grad)}
-    results = dict(zip((_OF_Q, _OF_K, _OF_V), map(_with_rows, outputs), strict=True))
+    results = dict(zip((_OF_Q, _OF_K, _OF_V), map(_with_rows, gradients), strict=True))
     arrays |= results
-    if hidden.mask is not None:
-        arrays[_MASK] = contiguous(hidden.mask)
-    lengths = _lengths(xp, found, hidden.lengths, q.shape[-2])
-    _Call(arrays, contiguous(log_sum), drawn, lengths, hidden.causal, scale, p).run(xp, found)
-    for array, made in zip(outputs, results.values(), strict=True):
+    if mask is not None:
+        arrays[_MASK] = contiguous(mask)
+    lengths = _lengths(xp, found, counts, q.shape[-2])
+    scale = scale_of(attrs["scale"], q.shape[-1])
+    call = _Call(
+        *(arrays, contiguous(log_sum), drawn, lengths, attrs["causal"], scale, attrs["dropout"])
+    )
+    call.run(xp, found)
+    for array, made in zip(gradients, results.values(), strict=True):
         if made is not array:
             array[...] = made

@@ -14,7 +14,7 @@ from gluonish.kernels.cupy import (
     gemm,
     random_numbers,
 )
-from gluonish.ops.attention.fused_attention import ATTENTION, ATTENTION_BACKWARD
+from gluonish.ops.attention.scaled_dot_product import ATTENTION, ATTENTION_BACKWARD
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION, FUSED_DENSE
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, LINALG_GEMM2

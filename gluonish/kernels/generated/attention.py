@@ -5,7 +5,7 @@ unless fewer samples and shared heads than threads make a gradient share its key
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from ctypes import addressof, c_int64
 from functools import lru_cache
 from struct import pack, unpack
@@ -22,13 +22,12 @@ from gluonish.kernels.generated.attention_code import PARAMS, forward_kernel
 from gluonish.kernels.generated.attention_gradient_code import PARAMS as BACKWARD_PARAMS
 from gluonish.kernels.generated.attention_gradient_code import backward_kernel
 from gluonish.kernels.generated.attention_panels import LOG2_E, Variant, panel_width, tile_size
-from gluonish.ops.attention.fused_attention import ATTENTION as FUSED
-from gluonish.ops.attention.fused_attention import ATTENTION_BACKWARD as FUSED_BACKWARD
 from gluonish.ops.attention.scaled_dot_product import (
     ATTENTION,
     ATTENTION_BACKWARD,
     Reach,
     by_heads,
+    optional_inputs,
     output_by_heads,
     scale_of,
 )
@@ -95,6 +94,15 @@ class _Layout(NamedTuple):
         samples = math.prod(shape[:-3])
         return self._replace(shape=(samples, *shape[-3:]), strides=(strides[-4], *strides[-3:]))
 
+    def is_contiguous(self) -> bool:
+        """Whether the elements are in order, without gaps."""
+        step = self.dtype.itemsize
+        for extent, stride in zip(self.shape[::-1], self.strides[::-1], strict=True):
+            if extent > 1 and stride != step:
+                return False
+            step *= extent
+        return True
+
     def steps(self, name: str) -> dict[str, int]:
         """Return the params of the steps between samples, heads and rows."""
         return dict(zip((f"{name}_n", f"{name}_h", f"{name}_t"), self.strides[:3], strict=True))
@@ -142,12 +150,23 @@ def _common(q: _Layout, k: _Layout, v: _Layout, attrs: Attrs) -> dict[str, int]:
 
 
 def _variant(inputs: Sequence[_Layout], attrs: Attrs, keys: int) -> Variant:
-    """Return the variant for inputs; `dropout` is set as if weights were dropped."""
-    rest = list(inputs[3:])
-    mask = _MASKS[rest.pop(0).dtype] if attrs["use_mask"] else ""
-    lengths = rest.pop(0).dtype.name if attrs["use_length"] else ""
+    """Return the variant for inputs; `dropout` is set as if weights were dropped.
+
+    Raises:
+        RefusedError: The lengths are not contiguous.
+    """
+    mask, lengths = optional_inputs(inputs[3:], attrs)
+    if lengths is not None and not lengths.is_contiguous():
+        raise RefusedError("attention: expected contiguous lengths, got strided ones")
     dropout = "" if not attrs["dropout"] else "any" if keys % 4 else "aligned"
-    return Variant(_KINDS[inputs[0].dtype], mask, lengths, attrs["softcap"] is not None, dropout)
+    return Variant(
+        kind=_KINDS[inputs[0].dtype],
+        mask="" if mask is None else _MASKS[mask.dtype],
+        lengths="" if lengths is None else lengths.dtype.name,
+        pairs=lengths is not None and len(lengths.shape) > 1,
+        capped=attrs["softcap"] is not None,
+        dropout=dropout,
+    )
 
 
 class _Launch:
@@ -227,13 +246,8 @@ class _Attached:
 
 def _optional_addresses(arrays: Sequence[Array], attrs: Attrs) -> dict[str, int]:
     """Return the params of the addresses of a mask and lengths."""
-    rest = list(arrays)
-    found = {}
-    if attrs["use_mask"]:
-        found["mask_at"] = address(rest.pop(0))
-    if attrs["use_length"]:
-        found["lengths_at"] = address(rest.pop(0))
-    return found
+    given = zip(("mask_at", "lengths_at"), optional_inputs(arrays, attrs), strict=True)
+    return {name: address(array) for name, array in given if array is not None}
 
 
 class _ForwardPlan(_Plan):
@@ -354,19 +368,16 @@ def _sums_for(array: Array) -> Array:
     return np.empty((*array.shape[:-1], columns), np.float32)
 
 
-def _supports(q: Spec, k: Spec, v: Spec, *optional_inputs: Spec, **attrs: Any) -> bool:
+def _supports(q: Spec, k: Spec, v: Spec, *others: Spec, **attrs: Any) -> bool:
     """Whether `ATTENTION` is supported for these inputs."""
-    rest = list(optional_inputs)
-    if attrs["use_mask"] and (rest.pop(0).dtype not in _MASKS or len(q.shape) > 4):
+    mask, lengths = optional_inputs(others, attrs)
+    if mask is not None and (mask.dtype not in _MASKS or len(q.shape) > 4):
         return False
-    if attrs["use_length"] and (rest.pop(0).dtype not in _LENGTHS or len(q.shape) > 4):
+    if lengths is not None and (lengths.dtype not in _LENGTHS or len(q.shape) > 4):
         return False
-    return (
-        MXNET_USE_FUSION.value
-        and q.dtype in _KINDS
-        and all(x.size for x in (q, k, v))
-        and max(q.shape[-1], v.shape[-1]) <= _MAX_WIDTH
-    )
+    widest = max(x.shape[-1] for x in (q, v))
+    is_full = all(x.size for x in (q, k, v))
+    return MXNET_USE_FUSION.value and q.dtype in _KINDS and is_full and widest <= _MAX_WIDTH
 
 
 def is_faster(q: Spec, k: Spec, v: Spec, gradient: bool) -> bool:
@@ -397,35 +408,14 @@ def _supports_backward(
     return _supports(q, k, v, *rest, **a)
 
 
-def _attrs_of_fused(attrs: Attrs) -> dict[str, Any]:
-    """Return the attributes of `ATTENTION` for those of the operator that graph passes make."""
-    names = ("scale", "swapped", "causal", "mode", "train")
-    kept = {name: attrs[name] for name in names if name in attrs}
-    return {**ATTENTION.schema.defaults, **kept, "dropout": attrs["p"]}
-
-
-def _supports_fused(q: Spec, k: Spec, v: Spec, *rest: Spec, **attrs: Any) -> bool:
-    """Whether the operator that graph passes make is supported: without masks and lengths."""
-    return not rest and _supports(q, k, v, **_attrs_of_fused(attrs))
-
-
-def _supports_fused_backward(
-    grad: Spec, q: Spec, k: Spec, v: Spec, *others: Spec, **attrs: Any
-) -> bool:
-    """Whether the gradient of that operator is supported."""
-    return _supports_fused(q, k, v, *others[3:], **attrs)
-
-
 def _plan_with(
     make: type[_ForwardPlan | _BackwardPlan],
     gaps: Collection[int],
-    attrs_of: Callable[[Attrs], Attrs] = dict,
 ) -> Any:
     """Return the function that plans a call, and keeps the plans of the last layouts.
 
     Args:
         gaps: Indices of inputs that must be contiguous.
-        attrs_of: Function that returns the attributes of `ATTENTION` for those of the call.
     """
 
     @lru_cache(1024)
@@ -437,46 +427,38 @@ def _plan_with(
             if i < len(inputs) and not inputs[i].flags.c_contiguous:
                 raise RefusedError("attention: expected contiguous logarithms, got strided ones")
         layouts = tuple(map(_layout, (*outputs, *inputs)))
-        chosen = {name: value for name, value in attrs_of(attrs).items() if name != "key"}
+        chosen = {name: value for name, value in attrs.items() if name != "key"}
         return Bound(planned(layouts, len(outputs), tuple(chosen.items())))
 
     return plan
 
 
-def _forward_kernel(
-    supports: Callable[..., bool], attrs_of: Callable[[Attrs], Attrs] = dict
-) -> FastKernel:
-    return FastKernel(
-        BackEnd.GENERATED,
-        "attention",
-        supports,
-        plan=_plan_with(_ForwardPlan, (), attrs_of),
-        enabled=available,
-        serial_limit=1 << 13,
-        makes=(FLOAT32, INT64),
-        reads_strides=lambda position, shape, strides: position > 2 or strides[-1] == 1,
-        writes_strides=lambda position, shape, strides: position == 0 and strides[-1] == 1,
-    )
-
-
-def _backward_kernel(
-    supports: Callable[..., bool], attrs_of: Callable[[Attrs], Attrs] = dict
-) -> FastKernel:
-    return FastKernel(
-        BackEnd.GENERATED,
-        "attention_backward",
-        supports,
-        plan=_plan_with(_BackwardPlan, (5, 6), attrs_of),
-        enabled=available,
-        serial_limit=1 << 13,
-        reads_strides=lambda position, shape, strides: position < 5 and strides[-1] == 1,
-        writes_strides=lambda position, shape, strides: strides[-1] == 1,
-    )
-
-
 KERNELS = (
-    (ATTENTION, _forward_kernel(_supports)),
-    (ATTENTION_BACKWARD, _backward_kernel(_supports_backward)),
-    (FUSED, _forward_kernel(_supports_fused, _attrs_of_fused)),
-    (FUSED_BACKWARD, _backward_kernel(_supports_fused_backward, _attrs_of_fused)),
+    (
+        ATTENTION,
+        FastKernel(
+            BackEnd.GENERATED,
+            "attention",
+            _supports,
+            plan=_plan_with(_ForwardPlan, ()),
+            enabled=available,
+            serial_limit=1 << 13,
+            makes=(FLOAT32, INT64),
+            reads_strides=lambda position, shape, strides: position < 3 and strides[-1] == 1,
+            writes_strides=lambda position, shape, strides: position == 0 and strides[-1] == 1,
+        ),
+    ),
+    (
+        ATTENTION_BACKWARD,
+        FastKernel(
+            BackEnd.GENERATED,
+            "attention_backward",
+            _supports_backward,
+            plan=_plan_with(_BackwardPlan, (5, 6)),
+            enabled=available,
+            serial_limit=1 << 13,
+            reads_strides=lambda position, shape, strides: position < 5 and strides[-1] == 1,
+            writes_strides=lambda position, shape, strides: strides[-1] == 1,
+        ),
+    ),
 )

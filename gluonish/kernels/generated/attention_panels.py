@@ -67,6 +67,7 @@ class Variant(NamedTuple):
         kind: Dtype of queries, keys, values, output and gradients.
         mask: Dtype of the mask; empty without one.
         lengths: Dtype of the numbers of keys; empty without them.
+        pairs: Whether there are numbers of queries before those of keys.
         capped: Whether scores are limited by a hyperbolic tangent.
         dropout: Whether weights are dropped: "aligned" if the number of keys is a multiple of four,
             so that neighbouring keys share a block of random numbers, "any" else, or empty.
@@ -75,6 +76,7 @@ class Variant(NamedTuple):
     kind: str
     mask: str = ""
     lengths: str = ""
+    pairs: bool = False
     capped: bool = False
     dropout: str = ""
 
@@ -335,16 +337,26 @@ class Tile:
         code, params = self._code, self._code.params
         stop = params["keys"]
         if variant.lengths:
-            itemsize = int(variant.lengths[-2:]) // 8
-            at = code.sum(params["lengths_at"], code.product(self.sample, itemsize))
-            length = code.load_number(at, variant.lengths)
-            stop = code.greatest(code.least(stop, length), 0)
+            row = params["batch"] if variant.pairs else 0
+            stop = code.greatest(code.least(stop, self._length(row, variant)), 0)
+        if variant.pairs:
+            stop = code.select(code.less(self.first, self.length(variant)), stop, 0)
         shifted = code.sum(self.first, params["shift"])
         end = code.sum(shifted, self.rows, params["right"])
         start = code.greatest(code.difference(shifted, params["left"]), 0)
         if variant.dropout:  # blocks of random numbers have four keys
             start = code.product(code.divide(start, code.number(4))[0], 4)
         return start, code.least(stop, end)
+
+    def length(self, variant: Variant) -> Value:
+        """Return the sample's number of queries, where there are pairs of lengths."""
+        return self._length(0, variant)
+
+    def _length(self, row: Value | int, variant: Variant) -> Value:
+        """Return the sample's number in the lengths from one on."""
+        code, itemsize = self._code, int(variant.lengths[-2:]) // 8
+        offset = code.product(code.sum(row, self.sample), itemsize)
+        return code.load_number(code.sum(code.params["lengths_at"], offset), variant.lengths)
 
     def keys_of_panel(self, panel: Value, key: Value, count: Value) -> Value:
         """Return how many keys of a block a panel's queries may attend to."""
@@ -394,6 +406,8 @@ class Scores:
         if self._variant.mask:
             self._add_mask(tile, panel, key, count)
         self._cut(tile.first_of(panel), key, count)
+        if self._variant.pairs:
+            self._cut_queries(tile.first_of(panel), tile.length(self._variant), count)
 
     def _add_mask(self, tile: Tile, panel: Value, key: Value, count: Value) -> None:
         code, params, kind = self._code, self._code.params, self._variant.mask
@@ -441,12 +455,23 @@ class Scores:
             number = code.sum(key, row)
             low = code.difference(number, params["right"])
             high = code.sum(number, params["left"])
-            made = []
-            for i, x in enumerate(load_row(code, self.line(row))):
-                query = code.lane_numbers(code.sum(shifted, i * lanes()))
-                hidden = code.constant(float("-inf"))
-                made.append(code.where(code.between(query, low, high), x, hidden))
-            store_row(code, made, self.line(row))
+            self._leave(shifted, low, high, row)
+
+    def _cut_queries(self, first: Value, length: Value, count: Value) -> None:
+        """Hide all keys from the queries after the last."""
+        code = self._code
+        is_cut = code.less(length, code.sum(first, panel_width()))
+        with code.when(is_cut), code.loop(0, count) as row:
+            self._leave(first, code.number(0), code.difference(length, 1), row)
+
+    def _leave(self, first: Value, low: Value, high: Value, row: Value) -> None:
+        """Hide a key from all queries but those with numbers between two."""
+        code, made = self._code, []
+        for i, x in enumerate(load_row(code, self.line(row))):
+            query = code.lane_numbers(code.sum(first, i * lanes()))
+            hidden = code.constant(float("-inf"))
+            made.append(code.where(code.between(query, low, high), x, hidden))
+        store_row(code, made, self.line(row))
 
     def drop(self, tile: Tile, panel: Value, key: Value, count: Value) -> None:
         """Multiply weights by the factors of the dropout."""

@@ -33,7 +33,7 @@ def _passes() -> Passes:
     return {
         **{name: {} for name in _PASSES},
         "fuse_pointwise": fusion,
-        "fuse_attention": {"supports": _attention_pays, "masks": False},
+        "fuse_attention": {"supports": _attention_pays},
     }
 
 

@@ -101,6 +101,7 @@ REASONS: Mapping[str, str] = {
     "reset_arrays": _UPDATE,
     **dict.fromkeys(
         (
+            "_attention_hidden",
             *("_add_along", "_boolean_mask_put", "_branch", "_scan", "_take_add", "_take_along"),
             *("_cumsum_reversed", "_diag_put", "_gather_points", "_scatter_points", "_slice_put"),
             *("_sequence_put_last", "_sum_to_shape", "_sum_under_mask", "_unpad", "_relu_slope"),
@@ -126,10 +127,7 @@ REASONS: Mapping[str, str] = {
             *("_fused_convolution", "_fused_dense", "_fused_pointwise", "_fused_pointwise_many"),
             *(
                 "_fused_pointwise_random",
-                "scaled_dot_product_attention",
                 "_add_layer_norm",
-                "_attention",
-                "_attention_mask",
                 "_cast_weights",
                 "_zeros_like_many",
                 "_dropout_factors",

@@ -2,8 +2,8 @@
 
 The matrix of weights is not an output: the gradient computes it again from the logarithm of each
 row's sum, and draws the dropout's mask again from the key that the forward pass stored. Fast
-kernels never hold it as a whole. Attention that programs write out becomes another operator, whose
-masks are simpler (`gluonish.ops.attention.fused_attention`).
+kernels never hold it as a whole. Graphs get this operator in place of the products, the masks, the
+softmax and the dropout that programs write out (`gluonish.graph.passes.fuse_attention`).
 
 References:
     A. Vaswani et al., Attention Is All You Need, 2017.
@@ -11,6 +11,7 @@ References:
 """
 
 import math
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -37,18 +38,23 @@ from gluonish.ops.support.precision import accumulator, product, widen
 
 _NAME = "scaled_dot_product_attention"
 
+# What a mask adds to hide a key: no score makes up for it, all 16-bit floats hold it, and float32
+# keeps the digits of a sum with it.
+MASKED = -16384.0
+
 # For each layout, the axes of (N, H, T, C) in it.
-_LAYOUTS = {"NHTC": (0, 1, 2, 3), "NTHC": (0, 2, 1, 3), "TNHC": (1, 2, 0, 3)}
+LAYOUTS = {"NHTC": (0, 1, 2, 3), "NTHC": (0, 2, 1, 3), "TNHC": (1, 2, 0, 3)}
 
 _ATTRIBUTES = {
     "causal": boolean(False),
     "window": optional(integer(low=1)),
     "scale": optional(number()),
     "softcap": optional(number()),
-    "layout": choice(*_LAYOUTS, default="NHTC"),
+    "layout": choice(*LAYOUTS, default="NHTC"),
     "use_mask": boolean(False),
     "use_length": boolean(False),
     "swapped": boolean(False),
+    "bounded": boolean(False),
 }
 _SCHEMA = Schema(
     dropout=number(0.0), mode=choice("always", "training", default="training"), **_ATTRIBUTES
@@ -78,7 +84,7 @@ def scale_of(scale: float | None, width: int) -> float:
 
 def by_heads(array: Any, layout: str) -> Any:
     """Return a view (..., H, T, C) of an array."""
-    return array if layout == "NHTC" else array.transpose(_LAYOUTS[layout])
+    return array if layout == "NHTC" else array.transpose(LAYOUTS[layout])
 
 
 def output_by_heads(array: Any, attrs: Attrs) -> Any:
@@ -86,18 +92,19 @@ def output_by_heads(array: Any, attrs: Attrs) -> Any:
     return array.swapaxes(-3, -2) if attrs["swapped"] else by_heads(array, attrs["layout"])
 
 
-def _shape_by_heads(shape: Shape, layout: str) -> Shape:
-    return shape if layout == "NHTC" else tuple(shape[i] for i in _LAYOUTS[layout])
+def shape_by_heads(shape: Shape, layout: str) -> Shape:
+    """Return the shape of `by_heads`."""
+    return shape if layout == "NHTC" else tuple(shape[i] for i in LAYOUTS[layout])
 
 
 def _shape_by_layout(shape: Shape, layout: str) -> Shape:
     if layout == "NHTC":
         return shape
-    axes = _LAYOUTS[layout]
+    axes = LAYOUTS[layout]
     return tuple(shape[axes.index(i)] for i in range(4))
 
 
-def _optional(inputs: tuple[Any, ...], attrs: Attrs) -> tuple[Any, Any]:
+def optional_inputs(inputs: Sequence[Any], attrs: Attrs) -> tuple[Any, Any]:
     """Return the mask and the lengths among a call's optional inputs, or None for each."""
     rest = list(inputs)
     mask = rest.pop(0) if attrs["use_mask"] else None
@@ -123,7 +130,7 @@ def _check(q: Spec, k: Spec, v: Spec, layout: str) -> tuple[Shape, Shape, Shape]
                 f"{_NAME}: expected query, key and value {axes}, got shapes {q.shape}, {k.shape} "
                 f"and {v.shape}"
             )
-    queries, keys, values = (_shape_by_heads(x.shape, layout) for x in (q, k, v))
+    queries, keys, values = (shape_by_heads(x.shape, layout) for x in (q, k, v))
     if queries[-1] != keys[-1]:
         raise OperatorError(
             f"{_NAME}: expected key of width {queries[-1]}, like query, got {keys[-1]}"
@@ -160,13 +167,13 @@ def _check_optional(scores: Shape, mask: Spec | None, lengths: Spec | None) -> N
             )
     if lengths is not None:
         numbers = lengths.dtype.kind in "iu" or is_floating(lengths.dtype)
-        if lengths.shape != scores[:1] or not numbers:
+        if lengths.shape not in (scores[:1], (2, *scores[:1])) or not numbers:
             raise OperatorError(
                 f"{_NAME}: expected valid_length {scores[:1]} of numbers, got {lengths}"
             )
 
 
-def _infer(q: Spec, k: Spec, v: Spec, *optional_inputs: Spec, **attrs: Any) -> tuple[Spec, ...]:
+def _infer(q: Spec, k: Spec, v: Spec, *others: Spec, **attrs: Any) -> tuple[Spec, ...]:
     layout, dropout = attrs["layout"], attrs["dropout"]
     queries, keys, values = _check(q, k, v, layout)
     if attrs["swapped"] and (len(queries) < 4 or layout != "NHTC"):
@@ -175,7 +182,7 @@ def _infer(q: Spec, k: Spec, v: Spec, *optional_inputs: Spec, **attrs: Any) -> t
         raise OperatorError(f"{_NAME}: expected dropout in [0, 1], got {dropout}")
     if attrs["softcap"] is not None and not attrs["softcap"] > 0:
         raise OperatorError(f"{_NAME}: expected softcap above 0 or None, got {attrs['softcap']}")
-    _check_optional((*queries[:-1], keys[-2]), *_optional(optional_inputs, attrs))
+    _check_optional((*queries[:-1], keys[-2]), *optional_inputs(others, attrs))
     log_sum = Spec((*queries[:-1], 1), accumulator(q.dtype))
     shape = (*queries[:-1], values[-1])
     if attrs["swapped"]:
@@ -204,8 +211,11 @@ def _visible(
     if after is not None:
         seen = seen & (key <= position + after)
     if lengths is not None:
-        bound = xp.floor(lengths.astype(np.float64)) if lengths.dtype.kind == "f" else lengths
-        seen = seen & (key < bound.reshape(-1, *(1,) * (len(scores) - 1)))
+        stack = (*lengths.shape[:-1], -1, *(1,) * (len(scores) - 1))
+        bounds = lengths.astype(np.float64).reshape(stack) // 1
+        seen = seen & (key < (bounds if lengths.ndim == 1 else bounds[1]))
+        if lengths.ndim > 1:
+            seen = seen & (xp.arange(queries).reshape(-1, 1) < bounds[0])
     return seen
 
 
@@ -247,7 +257,7 @@ def _kernel(
     q: Any,
     k: Any,
     v: Any,
-    *optional_inputs: Any,
+    *others: Any,
     key: Key | None = None,
     **attrs: Any,
 ) -> None:
@@ -263,7 +273,7 @@ def _kernel(
     q, k, v = (by_heads(x, attrs["layout"]) for x in (q, k, v))
     heads = q.shape[-3]
     k, v = (_repeated(xp, x, heads) for x in (k, v))
-    weights = _scores(xp, q, k, *_optional(optional_inputs, attrs), attrs).values
+    weights = _scores(xp, q, k, *optional_inputs(others, attrs), attrs).values
     top = weights.max(axis=-1, keepdims=True)
     top = xp.where(top == -math.inf, top.dtype.type(0), top)
     weights = xp.exp(weights - top)
@@ -288,7 +298,7 @@ def _backward_kernel(
     out: Any,
     log_sum: Any,
     drawn: Any,
-    *optional_inputs: Any,
+    *others: Any,
     **attrs: Any,
 ) -> None:
     if not grad.size or not k.size:
@@ -301,10 +311,11 @@ def _backward_kernel(
     of_queries, of_keys, of_values = (by_heads(x, layout) for x in outputs)
     heads, groups = q.shape[-3], k.shape[-3]
     k, v = (_repeated(xp, x, heads) for x in (k, v))
-    mask, lengths = _optional(optional_inputs, attrs)
+    mask, lengths = optional_inputs(others, attrs)
     scores = _scores(xp, q, k, mask, lengths, attrs)
     q, k, v, g = (widen(x) for x in (q, k, v, grad))
-    weights = xp.exp(scores.values - log_sum)
+    hidden = scores.values == -math.inf  # kernels differ in the logarithm of a row without keys
+    weights = xp.exp(xp.where(hidden, scores.values, scores.values - log_sum))
     of_weights = product(xp, g, v.swapaxes(-1, -2))
     used = weights
     if p:
@@ -357,7 +368,7 @@ def _active(names: tuple[str, ...], attrs: Attrs) -> tuple[str, ...]:
 
 def _heavy(inputs: Any, outputs: Any, attrs: Attrs) -> int:
     """Return the number of multiplications."""
-    queries, keys = (_shape_by_heads(x.shape, attrs["layout"]) for x in inputs[:2])
+    queries, keys = (shape_by_heads(x.shape, attrs["layout"]) for x in inputs[:2])
     return math.prod(queries) * keys[-2]
 
 
@@ -376,7 +387,8 @@ ATTENTION = register(
             "query.\n\n"
             "Shapes: query (N, H, T, C), key (N, K, S, C), value (N, K, S, V), where K divides H;\n"
             "output (N, H, T, V). With layout NTHC or TNHC the axes are in that order. Without\n"
-            "heads, (N, T, C). mask broadcasts to (N, H, T, S); valid_length (N,)."
+            "heads, (N, T, C). mask broadcasts to (N, H, T, S); valid_length (N,), or\n"
+            "(2, N): of queries, the others of which attend to no key, and of keys."
         ),
         inputs=_INPUTS,
         active_inputs=lambda attrs: _active(_INPUTS, attrs),
@@ -407,12 +419,12 @@ def _hidden_kernel(
     xp: ModuleType,
     outputs: tuple[Any, Any],
     _query: Any,
-    *optional_inputs: Any,
+    *others: Any,
     shape: Shape,
     **attrs: Any,
 ) -> None:
     addend, seen = outputs
-    mask, lengths = _optional(optional_inputs, attrs)
+    mask, lengths = optional_inputs(others, attrs)
     visible = _visible(xp, shape, lengths, causal=attrs["causal"], window=attrs["window"])
     seen[...] = visible if mask is None else visible & mask
     addend[...] = xp.where(seen, seen.dtype.type(0), seen.dtype.type(_VERY_LOW))
@@ -457,7 +469,7 @@ def _written_out(q: Any, k: Any, v: Any, mask: Any, lengths: Any, drawn: Any, a:
     """
     addend, seen = _hidden_of(q, k, mask, lengths, a)
     dtype, wide = q.dtype, accumulator(q.dtype)
-    axes = _LAYOUTS[a["layout"]]
+    axes = LAYOUTS[a["layout"]]
     q, k, v = (cast(x, wide) for x in (q, k, v))
     if a["layout"] != "NHTC":
         q, k, v = (transpose(x, axes) for x in (q, k, v))
@@ -495,7 +507,7 @@ def _for_each_head(x: Any, heads: int) -> Any:
 
 def _hidden_of(q: Any, k: Any, mask: Any, lengths: Any, a: Attrs) -> tuple[Any, Any]:
     """Call `HIDDEN` for queries, keys and optional inputs."""
-    queries, keys = (_shape_by_heads(tuple(x.shape), a["layout"]) for x in (q, k))
+    queries, keys = (shape_by_heads(tuple(x.shape), a["layout"]) for x in (q, k))
     is_flags = mask is not None and not is_floating(np.dtype(mask.dtype))
     inputs = [x for x in (q, mask if is_flags else None, lengths) if x is not None]
     attrs = {
@@ -514,7 +526,7 @@ def _all_gradients(
     grad: Any, q: Any, k: Any, v: Any, drawn: Any, rest: tuple[Any, ...], a: Attrs
 ) -> tuple[Any, ...]:
     """Compute the gradients of queries, keys, values and a floating mask with operators."""
-    mask, lengths = _optional(rest, a)
+    mask, lengths = optional_inputs(rest, a)
     if mask is None or not is_floating(np.dtype(mask.dtype)):
 
         def unmasked(q: Any, k: Any, v: Any) -> Any:
@@ -554,3 +566,6 @@ ATTENTION_BACKWARD = register(
         execution=Execution(heavy=lambda inputs, outputs, a: 3 * _heavy(inputs[1:], outputs, a)),
     )
 )
+
+# Operators whose kernels on GPUs read transposed and split arrays in place.
+READERS_OF_VIEWS = (ATTENTION, ATTENTION_BACKWARD)

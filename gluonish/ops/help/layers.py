@@ -13,7 +13,7 @@ scaled_dot_product_attention
   key: Keys, in the order of layout
   value: Values, in the order of layout
   mask: Boolean, true where a query attends to a key, or numbers that are added to the scores
-  valid_length: Number of keys of each sample
+  valid_length: Number of keys of each sample, or of its queries and its keys
   causal: Whether a query attends to no key after its own
   window: Number of keys up to its own that a query attends to; without causal, as many after it
   scale: Factor of the scores; 1 / sqrt(C) by default
@@ -23,6 +23,8 @@ scaled_dot_product_attention
   use_mask: Whether there is a mask; found out from the arguments
   use_length: Whether there is valid_length; found out from the arguments
   swapped: Whether the output is (N, T, H, V) although layout is NHTC
+  bounded: Whether no number of mask is below -16384 and each sample has a key, as kernels of GPUs
+      need it; graph passes set it
 Convolution Deconvolution Convolution_v1 _contrib_quantized_conv _contrib_DeformableConvolution
     _contrib_ModulatedDeformableConvolution
   data: Images (N, channels, spatial axes ...), in the order of layout

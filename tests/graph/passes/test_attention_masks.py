@@ -48,6 +48,6 @@ def test_form_is_that_of_its_operators(name: str) -> None:
     (graph,) = net._graphs.values()
     (plan,) = graph._cached._plans.values()
     names = [x.op.name for x in plan.forward.layout.instructions]
-    assert names.count("_attention") == (FORMS[name].inside is not None)
+    assert names.count("scaled_dot_product_attention") == (FORMS[name].inside is not None)
     for a, b in zip(got, _results(name, hybridize=False)[1], strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3 * np.nanmax(np.abs(b)))

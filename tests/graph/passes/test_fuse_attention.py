@@ -30,18 +30,18 @@ def test_products_scale_and_softmax_are_one_operator() -> None:
         %0: float32(2, 3, 4) = variable a
         %1: float32(2, 5, 4) = variable b
         %2: float32(2, 5, 6) = variable c
-        %3: float32(2, 3, 6), float32(2, 3, 1), int64(2,) = _attention(%0, %1, %2, {})
+        %3: float32(2, 3, 6), float32(2, 3, 1), int64(2,) = {}(%0, %1, %2, {})
         %4: float32(2, 3, 6) = relu(%3)
         return %4
         """
-    ).format("scale=0.5, train=False")
+    ).format("scaled_dot_product_attention", "scale=0.5, train=False")
 
 
 def test_dropout_is_part_of_it() -> None:
     q, k, v = inputs((2, 3, 4), (2, 5, 4), (2, 5, 6))
     y = call("batch_dot", _weights(q, k, p=0.3, mode="always", train=True), v)
     found = _fused([q, k, v], y)
-    assert "_attention(%0, %1, %2, scale=0.5, p=0.3, mode=" in found
+    assert "scaled_dot_product_attention(%0, %1, %2, dropout=0.3, mode=" in found
     assert "Dropout" not in found
 
 
@@ -53,7 +53,10 @@ def test_heads_that_are_kept_apart_stay_apart() -> None:
     y = call("batch_dot", _weights(*heads[:2]), heads[2])
     made = keep_batch_axes(graph([q, k, v], y))
     found = str(lint(fuse_attention(made, supports=_all)))
-    assert "float32(2, 2, 3, 4), float32(2, 2, 3, 1), int64(2,) = _attention(" in found
+    assert (
+        "float32(2, 2, 3, 4), float32(2, 2, 3, 1), int64(2,) = scaled_dot_product_attention("
+        in found
+    )
     assert "softmax" not in found
 
 
@@ -90,7 +93,7 @@ def test_what_is_no_attention_stays(make: Any) -> None:
     weights, read_twice = make(q, k, v)
     y = call("batch_dot", weights, v)
     outputs = [y, weights] if read_twice else [y]
-    assert "_attention" not in _fused([q, k, v], *outputs)
+    assert "scaled_dot_product_attention" not in _fused([q, k, v], *outputs)
 
 
 def test_what_the_device_does_not_support_stays() -> None:
@@ -102,5 +105,5 @@ def test_what_the_device_does_not_support_stays() -> None:
         seen.append(given)
         return False
 
-    assert "_attention" not in _fused([q, k, v], y, supports=supports)
+    assert "scaled_dot_product_attention" not in _fused([q, k, v], y, supports=supports)
     assert seen == [(q.spec, k.spec, v.spec, False)]

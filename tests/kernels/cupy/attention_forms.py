@@ -448,7 +448,7 @@ def attention_in(net: Any) -> Any:
     (graph,) = net._graphs.values()
     (plan,) = graph._cached._plans.values()
     nodes = list(plan.forward.layout.instructions)
-    found = [x for x in nodes if x.op.name == "_attention"]
+    found = [x for x in nodes if x.op.name == "scaled_dot_product_attention"]
     return nodes, found
 
 
@@ -479,7 +479,7 @@ def check_form(name: str, dtype: str, amp_dtype: str | None = None, steps: int =
     else:
         assert len(found) == 1, names
         attrs = found[0].attrs
-        flags = {"mask": "use_mask", "lengths": "use_lengths", "causal": "causal"}
+        flags = {"mask": "use_mask", "lengths": "use_length", "causal": "causal"}
         hidden = {part for part, flag in flags.items() if attrs[flag]}
         assert hidden == inside - {"rows"}
         assert "softmax" not in names

@@ -15,9 +15,10 @@ from gluonish.core.config import (
     MXNET_ENABLE_CUDA_GRAPHS,
     MXNET_GPU_WORKER_NSTREAMS,
 )
+from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import cudnn, cudnn_attention
 from gluonish.kernels.cupy.random_numbers import store_key
-from gluonish.ops.attention.fused_attention import ATTENTION, ATTENTION_BACKWARD, MASKED
+from gluonish.ops.attention.scaled_dot_product import ATTENTION, ATTENTION_BACKWARD, MASKED
 from gluonish.ops.kernel import RefusedError
 from tests.checking.values import spec_of
 from tests.kernels.cupy import cudnn_attention_double
@@ -76,6 +77,11 @@ def run(net: Any, steps: int = 5, dtype: str = "bfloat16") -> list[tuple[Any, ..
         arrays = (y, x.grad, weight)
         found.append(tuple(a.astype("float32").asnumpy() for a in arrays))
     return found
+
+
+# Attributes of the gradient, but for the dropout.
+BACKWARD = {**ATTENTION_BACKWARD.schema.defaults, "scale": 0.3}
+del BACKWARD["dropout"]
 
 
 @pytest.fixture
@@ -167,9 +173,10 @@ def test_without_cudnn_the_parts_run(gpu: Machine) -> None:
 def attention_of(device: OneDevice, arrays: Sequence[Any], p: float = 0.0, key: Any = None) -> Any:
     """Return the outputs of cuDNN's kernel for queries, keys and values."""
     q, k, v = arrays
-    specs = ATTENTION.infer(spec_of(q._raw), spec_of(k._raw), spec_of(v._raw), p=p)
+    attrs = {**ATTENTION.schema.defaults, "scale": 0.3, "dropout": p, "mode": "always"}
+    specs = ATTENTION.infer(spec_of(q._raw), spec_of(k._raw), spec_of(v._raw), **attrs)
     outputs = tuple(device.cupy.empty(*spec) for spec in specs)
-    attrs = {"scale": 0.3, "p": p, "mode": "always", "train": False}
+    attrs["train"] = False
     cudnn_attention.attention(device.cupy, outputs, q, k, v, key=key, **attrs)
     return outputs
 
@@ -187,7 +194,7 @@ def test_gradient_is_that_of_the_forward_pass(
     outputs = attention_of(device, arrays, p, key)
     grad = device.normal(*stack, 7, 8, dtype=dtype)
     made = tuple(device.cupy.empty(x.shape, x.dtype) for x in arrays)
-    cudnn_attention.backward(device.cupy, made, grad, *arrays, *outputs, scale=0.3, p=p)
+    cudnn_attention.backward(device.cupy, made, grad, *arrays, *outputs, **BACKWARD, dropout=p)
     step = 2.0**-3 if dtype == ml_dtypes.bfloat16 else 2.0**-5
     for i, array in enumerate(arrays):
         values = array._raw.astype(np.float64)
@@ -223,7 +230,7 @@ def _hiding(device: OneDevice, case: str, stack: tuple[int, ...], dtype: Any) ->
         rest.append(values.astype(dtype))
     if "lengths" in case:
         rest.append(lengths)
-    attrs |= {"use_mask": case in masks, "use_lengths": "lengths" in case}
+    attrs |= {"use_mask": case in masks, "use_length": "lengths" in case, "bounded": True}
     return attrs, [device.upload(x) for x in rest]
 
 
@@ -245,7 +252,7 @@ def test_hidden_keys_are_those_of_the_reference(
         for n, width in ((queries, 16), (9, 16), (9, 8))
     )
     specs = [spec_of(x._raw) for x in (q, k, v, *rest)]
-    attrs |= {"scale": 0.3, "p": 0.0}
+    attrs = {**BACKWARD, "dropout": 0.0, **attrs}
     made = [
         tuple(device.cupy.empty(*s) for s in ATTENTION.infer(*specs, **attrs)) for _ in range(2)
     ]
@@ -271,12 +278,14 @@ def test_mask_of_keys_is_copied_where_there_is_no_plan_for_its_strides(
     q, k, v = (device.normal(2, 3, 8, dtype=dtype) for _ in range(3))
     mask = device.upload(np.array([[[0, MASKED, 0]], [[1, 0, 0]]], dtype))
 
+    defaults = ATTENTION.schema.defaults
+
     def result() -> Any:
         outputs = tuple(
             device.cupy.empty(*s)
-            for s in ATTENTION.infer(*(spec_of(x._raw) for x in (q, k, v)), p=0.0)
+            for s in ATTENTION.infer(*(spec_of(x._raw) for x in (q, k, v)), **defaults)
         )
-        attrs = {"scale": 1.0, "p": 0.0, "mode": "always", "train": False, "use_mask": True}
+        attrs = {**defaults, "train": False, "use_mask": True, "bounded": True}
         cudnn_attention.attention(device.cupy, outputs, q, k, v, mask, **attrs)
         return outputs[0]._raw
 
@@ -300,9 +309,9 @@ def test_reference_computes_the_same(device: OneDevice, p: float) -> None:
     key = (3, 8) if p else None
     out, log_sum, _ = attention_of(device, arrays, p, key)
     specs = [spec_of(x._raw) for x in arrays]
-    outputs = tuple(device.cupy.empty(*s) for s in ATTENTION.infer(*specs, p=p))
-    attrs = {"scale": 0.3, "p": p, "mode": "always", "train": False, "key": key}
-    ATTENTION.kernel(device.cupy, outputs, *arrays, **attrs)
+    attrs = {**ATTENTION.schema.defaults, "scale": 0.3, "dropout": p, "mode": "always"}
+    outputs = tuple(device.cupy.empty(*s) for s in ATTENTION.infer(*specs, **attrs))
+    ATTENTION.kernel(device.cupy, outputs, *arrays, **attrs, train=False, key=key)
     np.testing.assert_allclose(log_sum._raw, outputs[1]._raw, rtol=1e-3, atol=1e-3)
     if not p:
         np.testing.assert_allclose(out._raw, outputs[0]._raw, rtol=5e-3, atol=5e-3)
@@ -334,6 +343,32 @@ def test_unaligned_arrays_get_a_plan_for_them(device: OneDevice) -> None:
     np.testing.assert_array_equal(out._raw, attention_of(device, copies)[0]._raw)
 
 
+@pytest.mark.parametrize(
+    ("attrs", "shapes", "dtypes"),
+    [
+        ({"window": 2}, [], []),
+        ({"softcap": 2.0}, [], []),
+        ({"use_mask": True}, [(1, 1, 7, 9)], ["bfloat16"]),
+        ({"use_mask": True, "bounded": True}, [(1, 1, 7, 9)], ["float32"]),
+        ({"use_mask": True, "bounded": True}, [(1, 1, 7, 1)], ["bfloat16"]),
+        ({"use_length": True, "bounded": True}, [(3,)], ["int32"]),
+        ({"use_length": True}, [(2, 3)], ["int32"]),
+    ],
+)
+def test_what_would_be_nan_or_unknown_to_cudnn_is_not_tried(
+    attrs: Any, shapes: Any, dtypes: Any
+) -> None:
+    kind = np.dtype(ml_dtypes.bfloat16)
+    q, k = Spec((3, 2, 7, 16), kind), Spec((3, 2, 9, 16), kind)
+    others = [Spec(x, np.dtype(y)) for x, y in zip(shapes, dtypes, strict=True)]
+    attrs = {**ATTENTION.schema.defaults, **attrs}
+    assert not cudnn_attention.supports(q, k, k, *others, **attrs)
+    assert cudnn_attention.supports(q, k, k, **ATTENTION.schema.defaults)
+    shared, causal = Spec((3, 1, 9, 16), kind), {**ATTENTION.schema.defaults, "causal": True}
+    assert not cudnn_attention.supports(q, shared, shared, **ATTENTION.schema.defaults)
+    assert not cudnn_attention.supports(k, q, q, **causal)
+
+
 @pytest.mark.parametrize("width", [12, 136])
 def test_what_cudnn_refuses_is_not_tried(device: OneDevice, width: int) -> None:
     q, k, v = (device.normal(1, 3, width, dtype=np.float16) for _ in range(3))
@@ -362,7 +397,7 @@ def test_operands_are_views_of_the_projection_in_both_passes(gpu: Machine, stati
         for plan in graph._cached._plans.values():
             for part in (plan.forward, plan.backward):
                 names += [x.op.name for x in part.layout.instructions]
-    assert names.count("_attention") == names.count("_attention_backward") == 1
+    assert names.count(ATTENTION.name) == names.count(ATTENTION_BACKWARD.name) == 1
     assert not {"transpose", "SliceChannel", "Concat"} & {*names}
 
 

@@ -102,6 +102,8 @@ def test_masks_and_lengths(dtype: str, layout: str, kind: str) -> None:
     given: list[dict[str, Any]] = [{"mask": x} for x in masks.get(kind, [])]
     if kind == "lengths":
         given = [{"valid_length": lengths}, {"valid_length": lengths.astype(np.float32)}]
+        given.append({"valid_length": np.array([[17, 40], [150, 131]], np.int32)})
+        given.append({"valid_length": np.array([[0, 3], [150, 131]], np.int64)})
     if kind == "all":
         given = [{"mask": masks["flags"][0], "valid_length": lengths.astype(np.int32)}]
     for optional in given or [{}]:
@@ -173,6 +175,15 @@ def test_kernels_support_what_they_say() -> None:
     assert not attention._supports(wide, wide, wide, **attrs)
     with MXNET_USE_FUSION.override(False):
         assert not attention._supports(spec, spec, spec, **attrs)
+
+
+def test_lengths_that_are_not_contiguous_run_in_the_reference_kernel() -> None:
+    random = np.random.default_rng(9)
+    q = nd.array(random.standard_normal((3, 4, 8)))
+    lengths = nd.array([[1, 9], [2, 9], [4, 9]])[:, 0]
+    found = nd.scaled_dot_product_attention(q, q, q, valid_length=lengths)
+    expected = nd.scaled_dot_product_attention(q, q, q, valid_length=nd.array([1, 2, 4]))
+    np.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_rows_that_are_not_contiguous_run_in_the_reference_kernel() -> None:

@@ -9,7 +9,7 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.core.errors import OperatorError
-from gluonish.ops.attention.scaled_dot_product import ATTENTION
+from gluonish.ops.attention.scaled_dot_product import ATTENTION, MASKED
 from gluonish.ops.nn.dropout import DROPOUT_FACTORS
 from gluonish.ops.registry import apply
 from tests.checking.check_operator import check_operator
@@ -58,7 +58,9 @@ def attention(q: Any, k: Any, v: Any, mask: Any = None, lengths: Any = None, **a
             scores = a["softcap"] * np.tanh(scores / a["softcap"])
         seen = in_reach(keys, keys - length + t, **a)
         if lengths is not None:
-            seen &= np.arange(keys) < lengths[n]
+            counts = lengths[..., n]
+            seen &= np.arange(keys) < counts[-1] if lengths.ndim > 1 else np.arange(keys) < counts
+            seen &= lengths.ndim == 1 or t < counts[0]
         if mask is not None and mask.dtype == bool:
             seen &= mask[n, h, t]
         elif mask is not None:
@@ -127,6 +129,14 @@ def test_lengths_and_a_mask_and_causality_hide_keys_together(kind: Any) -> None:
     mask = np.random.default_rng(7).random((4, 1, 3, 4)) > 0.3
     hold(arrays(4, 2), {"causal": True}, {"mask": mask, "valid_length": lengths})
     hold(arrays(4), {}, {"valid_length": lengths})
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.float32])
+def test_lengths_of_queries_and_keys(kind: Any) -> None:
+    lengths = np.array([[3, 2, 0], [1, 4, 3]], kind)
+    hold(arrays(3, 2), {}, {"valid_length": lengths})
+    mask = np.float32([0, MASKED, 0, 1]).reshape(1, 1, 1, 4)
+    hold(arrays(3, 2), {"causal": True}, {"mask": mask, "valid_length": lengths})
 
 
 def test_a_query_without_keys_gets_zeros_and_no_gradient() -> None:
