@@ -756,44 +756,6 @@ def _arange(
     name: str | None = None,
 ) -> NDArray:
     """Values from start up to stop in steps of step, each repeated repeat times."""
-def _attention(
-    queries: NDArray,
-    keys: NDArray | None = None,
-    values: NDArray | None = None,
-    mask: NDArray | None = None,
-    lengths: NDArray | None = None,
-    scale: float = 1.0,
-    p: float = 0.0,
-    mode: Literal["always", "training"] | str = "training",
-    swapped: bool | int = False,
-    causal: bool | int = False,
-    use_mask: bool | int = False,
-    use_lengths: bool | int = False,
-    *,
-    out: NDArray | Sequence[NDArray] | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Attention: softmax of scale times the products of queries and keys, times values."""
-def _attention_backward(
-    grad: NDArray,
-    queries: NDArray | None = None,
-    keys: NDArray | None = None,
-    values: NDArray | None = None,
-    out: NDArray | None = None,
-    log_sum: NDArray | None = None,
-    drawn: NDArray | None = None,
-    mask: NDArray | None = None,
-    lengths: NDArray | None = None,
-    scale: float = 1.0,
-    p: float = 0.0,
-    swapped: bool | int = False,
-    causal: bool | int = False,
-    use_mask: bool | int = False,
-    use_lengths: bool | int = False,
-    *,
-    name: str | None = None,
-) -> list[NDArray]:
-    """Gradients of _attention's queries, keys and values."""
 def _attention_hidden(
     query: NDArray,
     mask: NDArray | None = None,
@@ -810,22 +772,6 @@ def _attention_hidden(
 ) -> list[NDArray]:
     """Where a query may attend to a key: an addend for the scores, very low where it may not, and 1
     or 0."""
-def _attention_mask(
-    drawn: NDArray,
-    mask: NDArray | None = None,
-    lengths: NDArray | None = None,
-    causal: bool | int = False,
-    use_mask: bool | int = False,
-    use_lengths: bool | int = False,
-    rows: bool | int = False,
-    shape: int | Sequence[int] = (),
-    dtype: DType = ...,
-    *,
-    out: NDArray | Sequence[NDArray] | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """What _attention adds to its scores to hide keys; with rows 0 in rows beyond the lengths of
-    queries, and 1 in others."""
 def _backward_einsum(
     data: NDArray,
     source: str,
@@ -6175,6 +6121,7 @@ def _npx_scaled_dot_product_attention(
     use_mask: bool | int = False,
     use_length: bool | int = False,
     swapped: bool | int = False,
+    bounded: bool | int = False,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
@@ -6982,6 +6929,7 @@ def _scaled_dot_product_attention_backward(
     use_mask: bool | int = False,
     use_length: bool | int = False,
     swapped: bool | int = False,
+    bounded: bool | int = False,
     *,
     name: str | None = None,
 ) -> list[NDArray]:

@@ -808,46 +808,6 @@ def _arange(
     out: None = None,
 ) -> Symbol:
     """Values from start up to stop in steps of step, each repeated repeat times."""
-def _attention(
-    queries: Symbol | None = None,
-    keys: Symbol | None = None,
-    values: Symbol | None = None,
-    mask: Symbol | None = None,
-    lengths: Symbol | None = None,
-    scale: float = 1.0,
-    p: float = 0.0,
-    mode: Literal["always", "training"] | str = "training",
-    swapped: bool | int = False,
-    causal: bool | int = False,
-    use_mask: bool | int = False,
-    use_lengths: bool | int = False,
-    *,
-    name: str | None = None,
-    attr: Mapping[str, str] | None = None,
-    out: None = None,
-) -> Symbol:
-    """Attention: softmax of scale times the products of queries and keys, times values."""
-def _attention_backward(
-    grad: Symbol | None = None,
-    queries: Symbol | None = None,
-    keys: Symbol | None = None,
-    values: Symbol | None = None,
-    out: Symbol | None = None,
-    log_sum: Symbol | None = None,
-    drawn: Symbol | None = None,
-    mask: Symbol | None = None,
-    lengths: Symbol | None = None,
-    scale: float = 1.0,
-    p: float = 0.0,
-    swapped: bool | int = False,
-    causal: bool | int = False,
-    use_mask: bool | int = False,
-    use_lengths: bool | int = False,
-    *,
-    name: str | None = None,
-    attr: Mapping[str, str] | None = None,
-) -> Symbol:
-    """Gradients of _attention's queries, keys and values."""
 def _attention_hidden(
     query: Symbol | None = None,
     mask: Symbol | None = None,
@@ -865,23 +825,6 @@ def _attention_hidden(
 ) -> Symbol:
     """Where a query may attend to a key: an addend for the scores, very low where it may not, and 1
     or 0."""
-def _attention_mask(
-    drawn: Symbol | None = None,
-    mask: Symbol | None = None,
-    lengths: Symbol | None = None,
-    causal: bool | int = False,
-    use_mask: bool | int = False,
-    use_lengths: bool | int = False,
-    rows: bool | int = False,
-    shape: int | Sequence[int] = (),
-    dtype: DType = ...,
-    *,
-    name: str | None = None,
-    attr: Mapping[str, str] | None = None,
-    out: None = None,
-) -> Symbol:
-    """What _attention adds to its scores to hide keys; with rows 0 in rows beyond the lengths of
-    queries, and 1 in others."""
 def _backward_einsum(
     data: Symbol | None = None,
     source: str = ...,
@@ -6738,6 +6681,7 @@ def _npx_scaled_dot_product_attention(
     use_mask: bool | int = False,
     use_length: bool | int = False,
     swapped: bool | int = False,
+    bounded: bool | int = False,
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
@@ -7618,6 +7562,7 @@ def _scaled_dot_product_attention_backward(
     use_mask: bool | int = False,
     use_length: bool | int = False,
     swapped: bool | int = False,
+    bounded: bool | int = False,
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,

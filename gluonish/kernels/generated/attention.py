@@ -385,8 +385,7 @@ def is_faster(q: Spec, k: Spec, v: Spec, gradient: bool) -> bool:
 
     Args:
         gradient: Whether a gradient may be required. It computes weights again, which takes longer
-            than to read those of a short sequence: on two Zen cores, 12 heads of 64, with its
-            forward pass 0.84 to 0.89 times as fast at 64 to 512 keys, 0.98 at 1,024.
+            than to read those of a short sequence (`benchmarks/cpu/attention.py`).
     """
     scores = q.shape[-2] * k.shape[-2]
     pays = not gradient or scores >= _LONG or scores <= _SHORT

@@ -448,6 +448,7 @@ def scaled_dot_product_attention(
     use_mask: bool | int = False,
     use_length: bool | int = False,
     swapped: bool | int = False,
+    bounded: bool | int = False,
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,

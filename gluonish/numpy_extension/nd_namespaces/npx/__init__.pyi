@@ -414,6 +414,7 @@ def scaled_dot_product_attention(
     use_mask: bool | int = False,
     use_length: bool | int = False,
     swapped: bool | int = False,
+    bounded: bool | int = False,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
