@@ -15,6 +15,7 @@ from gluonish.kernels.generated.attention_panels import (
     LN_2,
     OPTIONS,
     SIZES,
+    Copies,
     Matrix,
     Scores,
     Tile,
@@ -24,7 +25,7 @@ from gluonish.kernels.generated.attention_panels import (
     gather,
     load_row,
     multiply,
-    multiply_to_panel,
+    panel_at,
     panels,
     row_nbytes,
     scatter,
@@ -60,9 +61,7 @@ class _Memory(NamedTuple):
         top: For each panel, a row of the largest scores.
         total: For each panel, a row of the sums of weights.
         scores: A panel of the scores of a block.
-        mask: A panel of the mask of a block; None without one.
-        keys: Converted keys of a block; None if they need no conversion.
-        values: The same for values.
+        copies: Memory for the mask, and for converted keys and values.
     """
 
     queries: Value
@@ -70,15 +69,12 @@ class _Memory(NamedTuple):
     top: Value
     total: Value
     scores: Value
-    mask: Value | None
-    keys: Value | None
-    values: Value | None
+    copies: Copies
 
 
 def _reserve(code: Assembler, variant: Variant) -> _Memory:
     params, row = code.params, row_nbytes()
     block = code.number(BLOCK * row)
-    is_converted = variant.itemsize != FLOAT
     width, value_width = params["width"], params["value_width"]
     return _Memory(
         queries=code.reserve(code.product(width, panels() * row)),
@@ -86,9 +82,7 @@ def _reserve(code: Assembler, variant: Variant) -> _Memory:
         top=code.reserve(code.number(panels() * row)),
         total=code.reserve(code.number(panels() * row)),
         scores=code.reserve(block),
-        mask=code.reserve(block) if variant.mask else None,
-        keys=code.reserve(code.product(width, BLOCK * FLOAT)) if is_converted else None,
-        values=code.reserve(code.product(value_width, BLOCK * FLOAT)) if is_converted else None,
+        copies=Copies.reserve(code, variant),
     )
 
 
@@ -104,14 +98,14 @@ def _write(code: Assembler, variant: Variant) -> None:
         fill(code, 0, tile.panels, memory.total)
         fill(code, 0, code.product(tile.panels, params["value_width"]), memory.out)
         with code.loop(0, tile.panels) as panel:
-            target = _panel(code, memory.queries, panel, params["width"])
+            target = panel_at(code, memory.queries, panel, params["width"])
             first = tile.first_of(panel)
             gather(code, rows, first, last, params["width"], target, scale, variant.kind)
         start, stop = tile.keys_in_reach(variant)
         with code.loop(start, stop, BLOCK) as key:
             count = code.least(code.number(BLOCK), code.difference(stop, key))
-            keys = block_rows(code, tile, "k", key, count, memory.keys, variant)
-            values = block_rows(code, tile, "v", key, count, memory.values, variant)
+            keys = block_rows(code, tile, "k", key, count, memory.copies.keys, variant)
+            values = block_rows(code, tile, "v", key, count, memory.copies.values, variant)
             with code.loop(0, tile.panels) as panel:
                 _visit(code, tile, panel, key, count, keys, values, memory, variant)
         with code.loop(0, tile.panels) as panel:
@@ -134,11 +128,6 @@ def _tile(code: Assembler, step: Value) -> Tile:
     return Tile(code, sample, head, first)
 
 
-def _panel(code: Assembler, at: Value, panel: Value, rows: Value) -> Value:
-    """Return the address of one of several panels of some rows."""
-    return code.sum(at, code.product(panel, rows, row_nbytes()))
-
-
 def _visit(
     code: Assembler,
     tile: Tile,
@@ -153,14 +142,14 @@ def _visit(
     """Let the queries of a panel attend to a block of keys."""
     params, step = code.params, row_nbytes()
     count = tile.keys_of_panel(panel, key, count)
-    queries = _panel(code, memory.queries, panel, params["width"])
+    queries = panel_at(code, memory.queries, panel, params["width"])
     multiply_to_panel(code, keys, count, params["width"], queries, memory.scores)
-    scores = Scores(code, variant, memory.scores, memory.mask)
+    scores = Scores(code, variant, memory.scores, memory.copies.mask)
     scores.cap(count)
     scores.hide(tile, panel, key, count)
     shrink = _weigh(code, scores, count, panel, memory)
     scores.drop(tile, panel, key, count)
-    out = _panel(code, memory.out, panel, params["value_width"])
+    out = panel_at(code, memory.out, panel, params["value_width"])
 
     def start(row: Value) -> list[Value]:
         line = load_row(code, code.sum(out, code.product(row, step)))
@@ -222,7 +211,7 @@ def _finish(code: Assembler, tile: Tile, panel: Value, memory: _Memory, variant:
         log = code.add(code.function("log2", total), top)
         log = code.multiply(log, code.constant(LN_2))
         logs.append(code.where(empty, code.constant(float("inf")), log))
-    out = _panel(code, memory.out, panel, params["value_width"])
+    out = panel_at(code, memory.out, panel, params["value_width"])
     with code.loop(0, params["value_width"]) as column:
         at = code.sum(out, code.product(column, step))
         line = load_row(code, at)

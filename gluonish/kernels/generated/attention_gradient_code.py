@@ -18,6 +18,7 @@ from gluonish.kernels.generated.attention_panels import (
     LOG2_E,
     OPTIONS,
     SIZES,
+    Copies,
     Matrix,
     Scores,
     Tile,
@@ -28,7 +29,7 @@ from gluonish.kernels.generated.attention_panels import (
     gather,
     load_row,
     multiply,
-    multiply_to_panel,
+    panel_at,
     panel_width,
     panels,
     row_nbytes,
@@ -76,9 +77,7 @@ class _Memory(NamedTuple):
         slopes: A panel of the gradient of the weights, then of the scores.
         bends: A panel of the derivatives of a cap; None without one.
         factors: A panel of the factors of a dropout; None without one.
-        mask: A panel of the mask of a block; None without one.
-        keys: Converted keys of a block; None if they need no conversion.
-        values: The same for values.
+        copies: Memory for the mask, and for converted keys and values.
     """
 
     queries: Value
@@ -92,9 +91,7 @@ class _Memory(NamedTuple):
     slopes: Value
     bends: Value | None
     factors: Value | None
-    mask: Value | None
-    keys: Value | None
-    values: Value | None
+    copies: Copies
 
 
 def _padded(code: Assembler, columns: Value) -> Value:
@@ -107,7 +104,6 @@ def _reserve(code: Assembler, variant: Variant) -> _Memory:
     params, row = code.params, row_nbytes()
     width, value_width = params["width"], params["value_width"]
     block = code.number(BLOCK * row)
-    is_converted = variant.itemsize != FLOAT
 
     def rows(columns: Value) -> Matrix:
         line = code.product(_padded(code, columns), FLOAT)
@@ -125,9 +121,7 @@ def _reserve(code: Assembler, variant: Variant) -> _Memory:
         slopes=code.reserve(block),
         bends=code.reserve(block) if variant.capped else None,
         factors=code.reserve(block) if variant.dropout else None,
-        mask=code.reserve(block) if variant.mask else None,
-        keys=code.reserve(code.product(width, BLOCK * FLOAT)) if is_converted else None,
-        values=code.reserve(code.product(value_width, BLOCK * FLOAT)) if is_converted else None,
+        copies=Copies.reserve(code, variant),
     )
 
 
@@ -152,8 +146,8 @@ def _write(code: Assembler, variant: Variant) -> None:
             start, stop = code.greatest(start, first_key), code.least(stop, end_key)
             with code.loop(start, stop, BLOCK) as key:
                 count = code.least(code.number(BLOCK), code.difference(stop, key))
-                keys = block_rows(code, tile, "k", key, count, memory.keys, variant)
-                values = block_rows(code, tile, "v", key, count, memory.values, variant)
+                keys = block_rows(code, tile, "k", key, count, memory.copies.keys, variant)
+                values = block_rows(code, tile, "v", key, count, memory.copies.values, variant)
                 with code.loop(0, tile.panels) as panel:
                     _visit(code, tile, panel, key, count, keys, values, memory, variant)
             _finish(code, tile, share, memory)
@@ -170,11 +164,6 @@ def _clear(code: Assembler, tile: Tile, first_key: Value, end_key: Value) -> Non
         ):
             at = code.sum(rows.at, code.product(row, rows.row), code.product(column, FLOAT))
             store_row(code, [code.zeros()] * vectors(), at)
-
-
-def _panel(code: Assembler, at: Value, panel: Value, rows: Value) -> Value:
-    """Return the address of one of several panels of some rows."""
-    return code.sum(at, code.product(panel, rows, row_nbytes()))
 
 
 def _prepare(code: Assembler, tile: Tile, memory: _Memory, variant: Variant) -> None:
@@ -196,10 +185,9 @@ def _prepare(code: Assembler, tile: Tile, memory: _Memory, variant: Variant) -> 
         convert_rows(code, begin, tile.rows, columns, target, kind, factor)
     with code.loop(0, tile.panels) as panel:
         first = tile.first_of(panel)
-        queries = _panel(code, memory.queries, panel, width)
+        queries = panel_at(code, memory.queries, panel, width)
         gather(code, rows, first, last, width, queries, scale, kind)
-        out = _panel(code, memory.grads, panel, value_width)
-        # The output is read first, into the memory of the gradient's other copy.
+        out = panel_at(code, memory.grads, panel, value_width)
         gather(code, grads, first, last, value_width, out, None, kind)
         _sum_products(code, tile, panel, outs, memory, variant)
 
@@ -221,7 +209,7 @@ def _sum_products(
     value_width = params["value_width"]
     last = code.difference(params["queries"], 1)
     first = tile.first_of(panel)
-    grads = _panel(code, memory.grads, panel, value_width)
+    grads = panel_at(code, memory.grads, panel, value_width)
     offset = code.product(panel, step)
     store_row(code, [code.zeros()] * vectors(), code.sum(memory.inner, offset))
     # Some columns at a time, in the memory of a block.
@@ -266,26 +254,26 @@ def _visit(
     params, step = code.params, row_nbytes()
     width, value_width = params["width"], params["value_width"]
     count = tile.keys_of_panel(panel, key, count)
-    scores = Scores(code, variant, memory.weights, memory.mask)
-    queries = _panel(code, memory.queries, panel, width)
+    scores = Scores(code, variant, memory.weights, memory.copies.mask)
+    queries = panel_at(code, memory.queries, panel, width)
     multiply_to_panel(code, keys, count, width, queries, scores.at)
     scores.cap(count, memory.bends)
     scores.hide(tile, panel, key, count)
-    grads = _panel(code, memory.grads, panel, value_width)
+    grads = panel_at(code, memory.grads, panel, value_width)
     multiply_to_panel(code, values, count, value_width, grads, memory.slopes)
     _differentiate(code, tile, panel, key, count, scores, memory, variant)
     offset = code.product(panel, panel_width())
-    for panel_at, rows, name in (
+    for source, rows, name in (
         (memory.weights, memory.grad_rows, "dv"),
         (memory.slopes, memory.query_rows, "dk"),
     ):
-        left = Matrix(panel_at, step, FLOAT)
+        left = Matrix(source, step, FLOAT)
         right = rows._replace(at=code.sum(rows.at, code.product(offset, rows.row)))
         target = tile.rows_of(name, "float32", shared=True)
         target = target._replace(at=code.sum(target.at, code.product(key, target.row)))
         columns = value_width if name == "dv" else width
         _add_product(code, left, count, right, columns, target)
-    sums = _panel(code, memory.sums, panel, width)
+    sums = panel_at(code, memory.sums, panel, width)
     multiply(
         code,
         keys.transposed,
@@ -312,9 +300,10 @@ def _differentiate(
     logs = load_row(code, code.sum(memory.logs, offset))
     inner = load_row(code, code.sum(memory.inner, offset))
     slopes = Scores(code, variant, memory.slopes, None)
+    factors = None
     if memory.factors is not None:
         factors = Scores(code, variant, memory.factors, None)
-        fill(code, 1, code.number(BLOCK), memory.factors)
+        fill(code, 1, code.number(BLOCK), factors.at)
         factors.drop(tile, panel, key, count)
     with code.loop(0, count) as row:
         weights = [
@@ -323,7 +312,7 @@ def _differentiate(
         ]
         line = load_row(code, slopes.line(row))
         used = weights
-        if memory.factors is not None:
+        if factors is not None:
             shares = load_row(code, factors.line(row))
             line = [code.multiply(x, y) for x, y in zip(line, shares, strict=True)]
             used = [code.multiply(x, y) for x, y in zip(weights, shares, strict=True)]
@@ -365,7 +354,7 @@ def _finish(code: Assembler, tile: Tile, share: Value, memory: _Memory) -> None:
     start = code.sum(target.at, code.product(share, params["dq_share"]))
     with code.loop(0, tile.panels) as panel:
         first = tile.first_of(panel)
-        sums = _panel(code, memory.sums, panel, params["width"])
+        sums = panel_at(code, memory.sums, panel, params["width"])
         with code.loop(0, params["width"]) as column:
             at = code.sum(sums, code.product(column, row_nbytes()))
             store_row(code, [code.multiply(x, raw) for x in load_row(code, at)], at)

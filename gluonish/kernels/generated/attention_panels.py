@@ -365,6 +365,37 @@ class Tile:
         return code.greatest(code.least(count, code.difference(last, key)), 0)
 
 
+class Copies(NamedTuple):
+    """Memory on the stack for what is not read in place.
+
+    Attributes:
+        mask: A panel of the mask of a block; None without one.
+        keys: Converted keys of a block; None if they need no conversion.
+        values: The same for values.
+    """
+
+    mask: Value | None
+    keys: Value | None
+    values: Value | None
+
+    @classmethod
+    def reserve(cls, code: Assembler, variant: Variant) -> "Copies":
+        """Reserve the memory that a variant needs."""
+        keys = values = None
+        if variant.itemsize != FLOAT:
+            keys, values = (
+                code.reserve(code.product(code.params[name], BLOCK * FLOAT))
+                for name in ("width", "value_width")
+            )
+        mask = code.reserve(code.number(BLOCK * row_nbytes())) if variant.mask else None
+        return cls(mask, keys, values)
+
+
+def panel_at(code: Assembler, at: Value, panel: Value, rows: Value) -> Value:
+    """Return the address of one of several panels of some rows."""
+    return code.sum(at, code.product(panel, rows, row_nbytes()))
+
+
 class Scores:
     """Scores of a panel of queries and a block of keys, and what changes them.
 

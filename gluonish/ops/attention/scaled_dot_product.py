@@ -142,7 +142,7 @@ def _check(q: Spec, k: Spec, v: Spec, layout: str) -> tuple[Shape, Shape, Shape]
         )
     grouped = len(queries) > 3
     groups = keys[-3] if grouped else 1
-    same = queries[:-3] == keys[:-3] if grouped else queries[0] == keys[0]
+    same = queries[:-3] == keys[:-3] if grouped else queries[:1] == keys[:1]
     if not same or (queries[-3] % groups if grouped and groups else grouped and queries[-3]):
         raise OperatorError(
             f"{_NAME}: expected key with the samples of query, and heads that divide those of "
