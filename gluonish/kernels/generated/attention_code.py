@@ -25,6 +25,7 @@ from gluonish.kernels.generated.attention_panels import (
     gather,
     load_row,
     multiply,
+    multiply_to_panel,
     panel_at,
     panels,
     row_nbytes,

@@ -29,6 +29,7 @@ from gluonish.kernels.generated.attention_panels import (
     gather,
     load_row,
     multiply,
+    multiply_to_panel,
     panel_at,
     panel_width,
     panels,
