@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from gluonish.core.errors import GluonishError
 from gluonish.core.finalizer import Finalizer, keep
@@ -102,6 +102,9 @@ _DEFAULT_STREAM = 1
 _USER_SCRATCHPAD = 1
 # Invalid arguments, and not implemented: the statuses for primitives that the library lacks.
 _REFUSALS = (2, 3)
+# Bits of ``dnnl_cpu_isa_t``: AVX-VNNI and AVX512-VNNI.
+_VNNI = 0x08 | 0x40
+_POST_OP = 32768  # DNNL_ARG_ATTR_MULTIPLE_POST_OP_BASE
 
 
 class OneDNNError(GluonishError, RuntimeError):
@@ -212,6 +215,11 @@ class Argument(IntEnum):
     POST_OP_SRC = 32768 | 2  # the second array of the first post-op
 
 
+def post_op_source(index: int) -> Argument:
+    """Return the role of the second array of the post-op at ``index``."""
+    return cast(Argument, Argument.POST_OP_SRC + index * _POST_OP)
+
+
 class ExecArgument(ctypes.Structure):
     """The struct ``dnnl_exec_arg_t``: a role and its memory object."""
 
@@ -315,6 +323,8 @@ class Api:
     Attributes:
         execute: ``dnnl_primitive_execute``.
         execute_address: Address of that function, for generated code.
+        exact_int8: Whether products of 8 bits are added in 32 bits. Without VNNI the library adds
+            pairs of them in 16 bits, which saturate: up to 255 * 127 * 2 becomes 32767.
 
     Raises:
         OneDNNError: The file cannot be loaded, is not oneDNN, or is not version 3.
@@ -342,6 +352,7 @@ class Api:
         self._descriptor_nbytes.argtypes, self._descriptor_nbytes.restype = (_H,), ctypes.c_size_t
         self._descriptor_equal = self._library.dnnl_memory_desc_equal
         self._descriptor_equal.argtypes = (_H, _H)
+        self.exact_int8 = bool(self._library.dnnl_get_effective_cpu_isa() & _VNNI)
         execute_types = (_H, _H, _I, ctypes.POINTER(ExecArgument))
         execute = self._bind("dnnl_primitive_execute", execute_types)
         self.execute: Callable[..., int] = execute

@@ -14,14 +14,14 @@ array and a ReLU take no further pass.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from gluonish.kernels.onednn.api import (
     AlgorithmKind,
-    Api,
     Argument,
     NormalizationFlag,
     PropagationKind,
+    post_op_source,
 )
 from gluonish.kernels.onednn.binding import (
     bind,
@@ -39,7 +39,7 @@ from gluonish.kernels.onednn.eltwise import (
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.primitive import Eltwise, PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Chain, Eltwise, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 
@@ -257,31 +257,9 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Pl
     return builder.build()
 
 
-_POST_OP = 32768  # difference between the roles of the second arrays of two post-ops
-
-
 class _BatchNormApplyKind(NamedTuple):
     scaled: bool
     relu: bool
-
-
-class _Chain:
-    """An owned ``dnnl_primitive_attr_t`` with binary post-ops, then a ReLU."""
-
-    __slots__ = ("__weakref__", "api", "handle")
-
-    def __init__(
-        self, api: Api, steps: Sequence[tuple[AlgorithmKind, Descriptor]], *, relu: bool
-    ) -> None:
-        self.api = api
-        self.handle = api.create_attributes(self)
-        chain = api.create_post_ops(self)
-        for kind, layout in steps:
-            api.call("dnnl_post_ops_append_binary", chain, kind, layout.handle)
-        if relu:
-            kind = AlgorithmKind.ELTWISE_RELU
-            api.call("dnnl_post_ops_append_eltwise", chain, kind, 0.0, 0.0)
-        api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
 
 
 def batch_norm_apply(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
@@ -318,7 +296,8 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], kind: _BatchNormApplyKind) 
         (AlgorithmKind.BINARY_ADD, beta, beta.layout),
         *((AlgorithmKind.BINARY_ADD, slot, common) for slot in addends),
     ]
-    chain = _Chain(engine.api, [(how, layout) for how, _, layout in steps], relu=kind.relu)
+    functions = [Eltwise(AlgorithmKind.ELTWISE_RELU)] if kind.relu else []
+    chain = Chain(engine.api, [*((how, layout) for how, _, layout in steps), *functions])
     descriptor = PrimitiveDescriptor(
         engine.api,
         "dnnl_binary_primitive_desc_create",
@@ -328,7 +307,7 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], kind: _BatchNormApplyKind) 
     )
     reads = {Argument.SRC: data, Argument.SRC_1: mean}
     for i, (_, slot, _) in enumerate(steps):
-        reads[cast(Argument, Argument.POST_OP_SRC + i * _POST_OP)] = slot
+        reads[post_op_source(i)] = slot
     builder.step(descriptor, reads, {Argument.DST: out})
     return builder.build()
 

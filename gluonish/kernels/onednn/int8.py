@@ -3,6 +3,10 @@
 The library multiplies sums of products by the scales, adds the bias in float32, runs the post-ops
 and divides by the output's step before it rounds. Scales are arrays passed to each run, so that a
 plan does not depend on them.
+
+On processors without VNNI its sums of 8-bit products saturate, so layers are computed in float32
+there: data and weights are converted, which is exact, sums are exact below 2**24, and scales, bias
+and step become post-ops.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,28 +14,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gluonish.core.dtype import FLOAT32
 from gluonish.kernels.onednn.api import (
     AlgorithmKind,
-    Api,
     Argument,
     DataType,
     PropagationKind,
+    post_op_source,
 )
 from gluonish.kernels.onednn.binding import bind, channels_last, channels_last_layout
 from gluonish.kernels.onednn.convolution import Window, window_of
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.matmul import matrix_view
-from gluonish.kernels.onednn.memory import Descriptor, describable, element_strides
+from gluonish.kernels.onednn.memory import (
+    Descriptor,
+    contiguous_strides,
+    describable,
+    element_strides,
+)
 from gluonish.kernels.onednn.plan import Builder, Plan, Slot
 from gluonish.kernels.onednn.pooling import Pooling, pooling_of
-from gluonish.kernels.onednn.primitive import ELTWISE, Eltwise, PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import ELTWISE, Chain, Eltwise, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
 Arrays = Sequence[Array]
 Attrs = Mapping[str, Any]
 
 _TYPES = {
-    np.dtype(np.float32): DataType.F32,
+    FLOAT32: DataType.F32,
     np.dtype(np.int32): DataType.S32,
     np.dtype(np.int8): DataType.S8,
     np.dtype(np.uint8): DataType.U8,
@@ -50,8 +60,9 @@ class _Form(NamedTuple):
     with_sum: bool
 
 
-def _described(engine: Engine, array: Array) -> Descriptor:
-    return Descriptor.strided(engine.api, array.shape, element_strides(array), _TYPES[array.dtype])
+def _described(engine: Engine, array: Array, dtype: np.dtype[Any] | None = None) -> Descriptor:
+    kind = _TYPES[array.dtype if dtype is None else dtype]
+    return Descriptor.strided(engine.api, array.shape, element_strides(array), kind)
 
 
 def _undecided(engine: Engine, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Descriptor:
@@ -66,37 +77,6 @@ def _check(name: str, arrays: Arrays) -> None:
 def _functions(attrs: Attrs) -> tuple[Eltwise, ...]:
     name = attrs["activation"]
     return () if name is None else ELTWISE[name](attrs["alpha"], attrs["beta"])
-
-
-class _Scaled:
-    """An owned ``dnnl_primitive_attr_t``: scales, a sum with another array, and functions.
-
-    Args:
-        masks: For each argument with scales, the axes that have scales, as bits.
-        addend: Layout of the array to add; None for none.
-        functions: Applied in order after the sum.
-    """
-
-    __slots__ = ("__weakref__", "api", "handle")
-
-    def __init__(
-        self,
-        api: Api,
-        masks: Mapping[Argument, int],
-        addend: Descriptor | None = None,
-        functions: Sequence[Eltwise] = (),
-    ) -> None:
-        self.api = api
-        self.handle = api.create_attributes(self)
-        for argument, mask in masks.items():
-            api.call("dnnl_primitive_attr_set_scales_mask", self.handle, argument, mask)
-        chain = api.create_post_ops(self)
-        if addend is not None:
-            kind = AlgorithmKind.BINARY_ADD
-            api.call("dnnl_post_ops_append_binary", chain, kind, addend.handle)
-        for kind, alpha, beta in functions:
-            api.call("dnnl_post_ops_append_eltwise", chain, kind, alpha, beta)
-        api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
 
 
 def int8_convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
@@ -147,61 +127,119 @@ def int8_dense(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
 
 def _is_scaled(out: Array, form: _Form) -> bool:
     """Whether the output's step may differ from 1."""
-    return out.dtype != np.float32 or form.with_sum
+    return out.dtype != FLOAT32 or form.with_sum
 
 
-def _add(engine: Engine, descriptor: PrimitiveDescriptor, arrays: Arrays, form: _Form) -> Plan:
-    """Build the plan of a primitive, with one operand for each array."""
-    out, data, weight, scale, bias, step, *rest = arrays
-    builder = Builder(engine)
-    target = builder.operand(_described(engine, out))
-    reads: dict[Argument, Slot] = {Argument.SRC: builder.operand(_described(engine, data))}
-    groups = 1 if form.window is None else form.window.num_group
-    reads[Argument.WEIGHTS] = builder.operand(_weight(engine, weight, groups, undecided=False))
-    scales = {_SCALES | Argument.WEIGHTS: builder.operand(_described(engine, scale))}
-    reads[Argument.BIAS] = builder.operand(_described(engine, bias))
-    last = builder.operand(_described(engine, step))
-    if _is_scaled(out, form):
-        scales[_SCALES | Argument.DST] = last
-    if rest:
-        reads[Argument.POST_OP_SRC] = builder.operand(_described(engine, rest[0]))
-    builder.step(descriptor, reads, {Argument.DST: target}, scales)
-    return builder.build()
+_Operations = list[Eltwise | tuple[AlgorithmKind, Descriptor]]
 
 
-def _weight(engine: Engine, weight: Array, groups: int, *, undecided: bool) -> Descriptor:
-    if groups > 1:
-        rows, *rest = weight.shape
-        weight = weight.reshape(groups, rows // groups, *rest)
-    if undecided:
-        return _undecided(engine, weight.shape, weight.dtype)
-    return _described(engine, weight)
+class _Layer:
+    """A layer's attributes and plan, on 8 bits or, without VNNI, in float32.
+
+    Args:
+        arrays: out, data, weight, scale, bias, out_step, and under ``with_sum`` addend.
+        channels: Axes of the weight that have scales, as bits.
+    """
+
+    def __init__(
+        self, engine: Engine, arrays: tuple[Array, ...], form: _Form, channels: int
+    ) -> None:
+        self._engine = engine
+        self._arrays = arrays
+        self._form = form
+        self._channels = channels
+        self.exact = engine.api.exact_int8
+
+    def type_of(self, array: Array) -> np.dtype[Any]:
+        """The dtype in which the primitive takes or makes ``array``."""
+        return array.dtype if self.exact else FLOAT32
+
+    def bias(self) -> Descriptor | None:
+        """The layout of the primitive's bias; None if it is a post-op."""
+        return _described(self._engine, self._arrays[4]) if self.exact else None
+
+    def attributes(self, addend: Descriptor | None) -> Chain:
+        """Return the attributes of the primitive, which adds an array of this layout."""
+        out = self._arrays[0]
+        added: _Operations = [] if addend is None else [(AlgorithmKind.BINARY_ADD, addend)]
+        operations: _Operations = [*added, *self._form.functions]
+        if self.exact:
+            scales = {Argument.WEIGHTS: self._channels}
+            if _is_scaled(out, self._form):
+                scales[Argument.DST] = 0
+            return Chain(self._engine.api, operations, scales)
+        scale, bias, step = (self._vector(i) for i in (3, 4, 5))
+        before = [(AlgorithmKind.BINARY_MUL, scale), (AlgorithmKind.BINARY_ADD, bias)]
+        after = [(AlgorithmKind.BINARY_DIV, step)] if _is_scaled(out, self._form) else []
+        return Chain(self._engine.api, [*before, *operations, *after])
+
+    def _vector(self, index: int) -> Descriptor:
+        """Return the layout of a vector along axis 1 of the output."""
+        size = self._arrays[index].size
+        shape = (1, size, *(1,) * (self._arrays[0].ndim - 2))
+        return Descriptor.strided(self._engine.api, shape, contiguous_strides(shape), DataType.F32)
+
+    def plan(self, descriptor: PrimitiveDescriptor) -> Plan:
+        """Return the plan of the primitive, with one operand for each array."""
+        engine, form = self._engine, self._form
+        out, data, weight, scale, bias, step, *rest = self._arrays
+        builder = Builder(engine)
+        groups = 1 if form.window is None else form.window.num_group
+        target = builder.operand(_described(engine, out))
+        reads: dict[Argument, Slot] = {Argument.SRC: builder.operand(_described(engine, data))}
+        reads[Argument.WEIGHTS] = builder.operand(_described(engine, _grouped(weight, groups)))
+        factor, shift, last = (
+            builder.operand(_described(engine, array) if self.exact else self._vector(index))
+            for index, array in enumerate((scale, bias, step), start=3)
+        )
+        addend = [builder.operand(_described(engine, array)) for array in rest]
+        scales: dict[int, Slot] = {}
+        if self.exact:
+            scales[_SCALES | Argument.WEIGHTS] = factor
+            reads[Argument.BIAS] = shift
+            if _is_scaled(out, form):
+                scales[_SCALES | Argument.DST] = last
+            sources = dict(enumerate(addend))
+        else:
+            sources = dict(enumerate((factor, shift, *addend)))
+            if _is_scaled(out, form):
+                sources[len(sources) + len(form.functions)] = last
+        reads |= {post_op_source(index): slot for index, slot in sources.items()}
+        builder.step(descriptor, reads, {Argument.DST: target}, scales)
+        return builder.build()
+
+
+def _grouped(weight: Array, groups: int) -> Array:
+    """Give a weight of several groups an axis of groups in front."""
+    if groups == 1:
+        return weight
+    rows, *rest = weight.shape
+    return weight.reshape(groups, rows // groups, *rest)
 
 
 def _plan_convolution(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:
-    out, data, weight, _scale, bias, _step, *rest = arrays
+    out, data, weight, _scale, _bias, _step, *rest = arrays
     window = form.window
     assert window is not None
-    masks = {Argument.WEIGHTS: _GROUPS if window.num_group > 1 else _CHANNELS}
-    if _is_scaled(out, form):
-        masks[Argument.DST] = 0
+    layer = _Layer(engine, arrays, form, _GROUPS if window.num_group > 1 else _CHANNELS)
 
     def describe(as_is: bool) -> PrimitiveDescriptor:
         def layout(array: Array) -> Descriptor:
             if as_is and channels_last(array):
-                return _described(engine, array)
-            return _undecided(engine, array.shape, array.dtype)
+                return _described(engine, array, layer.type_of(array))
+            return _undecided(engine, array.shape, layer.type_of(array))
 
         # These live until the primitive is created, which copies them.
-        source, target, vector = layout(data), layout(out), _described(engine, bias)
-        weights = _weight(engine, weight, window.num_group, undecided=True)
+        source, target, vector = layout(data), layout(out), layer.bias()
+        grouped = _grouped(weight, window.num_group)
+        weights = _undecided(engine, grouped.shape, layer.type_of(weight))
         added = layout(rest[0]) if rest else None
-        attributes = _Scaled(engine.api, masks, added, form.functions)
+        attributes = layer.attributes(added)
         return PrimitiveDescriptor(
             engine.api,
             "dnnl_convolution_forward_primitive_desc_create",
             *(engine.handle, PropagationKind.FORWARD_INFERENCE, AlgorithmKind.CONVOLUTION_DIRECT),
-            *(source.handle, weights.handle, vector.handle, target.handle),
+            *(source.handle, weights.handle, vector and vector.handle, target.handle),
             *window.arguments(),
             attributes.handle,
         )
@@ -214,7 +252,7 @@ def _plan_convolution(engine: Engine, arrays: tuple[Array, ...], form: _Form) ->
             "int8_convolution: expected an implementation without a known fault, got "
             f"{found.implementation}"
         )
-    return _add(engine, found, arrays, form)
+    return layer.plan(found)
 
 
 def _fast(describe: Callable[[bool], PrimitiveDescriptor]) -> PrimitiveDescriptor:
@@ -234,24 +272,22 @@ def _fast(describe: Callable[[bool], PrimitiveDescriptor]) -> PrimitiveDescripto
 
 
 def _plan_dense(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:
-    out, data, weight, _scale, bias, _step, *rest = arrays
-    masks = {Argument.WEIGHTS: _COLUMNS}
-    if _is_scaled(out, form):
-        masks[Argument.DST] = 0
+    out, data, weight, _scale, _bias, _step, *rest = arrays
+    layer = _Layer(engine, arrays, form, _COLUMNS)
     # These live until the primitive is created, which copies them.
-    source, target, vector = (_described(engine, array) for array in (data, out, bias))
-    weights = _undecided(engine, weight.shape, weight.dtype)
+    source, target = (_described(engine, array, layer.type_of(array)) for array in (data, out))
+    weights = _undecided(engine, weight.shape, layer.type_of(weight))
     added = _described(engine, rest[0]) if rest else None
-    attributes = _Scaled(engine.api, masks, added, form.functions)
+    vector, attributes = layer.bias(), layer.attributes(added)
     descriptor = PrimitiveDescriptor(
         engine.api,
         "dnnl_matmul_primitive_desc_create",
-        *(engine.handle, source.handle, weights.handle, vector.handle, target.handle),
+        *(engine.handle, source.handle, weights.handle, vector and vector.handle, target.handle),
         attributes.handle,
     )
     if descriptor.implementation.startswith("ref"):
         raise RefusedError("oneDNN: expected an optimized product on int8, got none")
-    return _add(engine, descriptor, arrays, form)
+    return layer.plan(descriptor)
 
 
 def int8_quantize(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
@@ -271,7 +307,7 @@ def int8_quantize(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
 
 def _plan_quantize(engine: Engine, arrays: tuple[Array, ...], _form: object) -> Plan:
     out, data, scale = (_described(engine, array) for array in arrays)
-    attributes = _Scaled(engine.api, {Argument.SRC: 0})
+    attributes = Chain(engine.api, (), {Argument.SRC: 0})
     builder = Builder(engine)
     target, source = builder.operand(out), builder.operand(data)
     factor = builder.operand(scale)
@@ -308,14 +344,14 @@ def int8_pooling(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
 def _plan_pooling(engine: Engine, arrays: tuple[Array, ...], window: Pooling) -> Plan:
     out, data = arrays
 
-    def layout(array: Array, as_is: bool) -> Descriptor:
+    def layout(array: Array, as_is: bool, dtype: np.dtype[Any]) -> Descriptor:
         # Axes of length 1 have arbitrary strides; the library requires those of channels last.
         if not as_is or channels_last(array):
-            return channels_last_layout(engine, array, _TYPES[array.dtype])
-        return _described(engine, array)
+            return channels_last_layout(engine, array, _TYPES[dtype])
+        return _described(engine, array, dtype)
 
-    def describe(as_is: bool) -> PrimitiveDescriptor:
-        source, target = layout(data, as_is), layout(out, as_is)
+    def describe(as_is: bool, dtype: np.dtype[Any]) -> PrimitiveDescriptor:
+        source, target = layout(data, as_is, dtype), layout(out, as_is, dtype)
         return PrimitiveDescriptor(
             engine.api,
             "dnnl_pooling_forward_primitive_desc_create",
@@ -325,8 +361,11 @@ def _plan_pooling(engine: Engine, arrays: tuple[Array, ...], window: Pooling) ->
             engine.attributes,
         )
 
+    try:
+        found = _fast(lambda as_is: describe(as_is, data.dtype))
+    except RefusedError:  # AVX2 has no large averages of bytes
+        found = _fast(lambda as_is: describe(as_is, FLOAT32))
     builder = Builder(engine)
-    target = builder.operand(layout(out, as_is=True))
-    source = builder.operand(layout(data, as_is=True))
-    builder.step(_fast(describe), {Argument.SRC: source}, {Argument.DST: target})
+    target, source = (builder.operand(layout(array, True, array.dtype)) for array in arrays)
+    builder.step(found, {Argument.SRC: source}, {Argument.DST: target})
     return builder.build()

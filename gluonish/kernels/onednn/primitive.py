@@ -1,10 +1,11 @@
 """Primitive descriptors and their attributes."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from gluonish.kernels.onednn.api import AlgorithmKind, Api, OneDNNError
+from gluonish.kernels.onednn.api import AlgorithmKind, Api, Argument, OneDNNError
 from gluonish.kernels.onednn.memory import Descriptor
 
 
@@ -115,6 +116,36 @@ class Attributes:
         for kind, alpha, beta in post_ops.functions:
             low, high = _finite(alpha), _finite(beta)
             api.call("dnnl_post_ops_append_eltwise", chain, kind, low, high)
+        api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
+
+
+class Chain:
+    """An owned ``dnnl_primitive_attr_t``: scales, and post-ops in any order.
+
+    Args:
+        operations: Functions, and operations with another array by its layout.
+        scales: For each argument with scales, the axes that have scales, as bits.
+    """
+
+    __slots__ = ("__weakref__", "api", "handle")
+
+    def __init__(
+        self,
+        api: Api,
+        operations: Iterable[Eltwise | tuple[AlgorithmKind, Descriptor]],
+        scales: Mapping[Argument, int] = MappingProxyType({}),
+    ) -> None:
+        self.api = api
+        self.handle = api.create_attributes(self)
+        for argument, mask in scales.items():
+            api.call("dnnl_primitive_attr_set_scales_mask", self.handle, argument, mask)
+        chain = api.create_post_ops(self)
+        for operation in operations:
+            if isinstance(operation, Eltwise):
+                api.call("dnnl_post_ops_append_eltwise", chain, *operation)
+            else:
+                kind, layout = operation
+                api.call("dnnl_post_ops_append_binary", chain, kind, layout.handle)
         api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
 
 

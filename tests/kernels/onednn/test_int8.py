@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn import register
+from gluonish.kernels.onednn import Backend, register
 from gluonish.kernels.onednn.register_int8 import KERNELS
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.quantization.layers import INT8_CONVOLUTION, INT8_DENSE
@@ -17,6 +17,15 @@ from gluonish.ops.registry import Operator
 
 pytestmark = pytest.mark.skipif(not register.enabled(), reason="there is no oneDNN here")
 BYTES = (np.int8, np.uint8)
+
+
+@pytest.fixture(autouse=True, params=["bytes", "float32"])
+def _form(request: pytest.FixtureRequest, backend: Backend) -> None:
+    """Compute with the processor's products of bytes, and as on processors without VNNI."""
+    api = backend.engine.api
+    if request.param == "bytes" and not api.exact_int8:
+        pytest.skip("this processor has no VNNI, so the library's sums of bytes saturate")
+    api.exact_int8 = request.param == "bytes"
 
 
 def numbers(dtype: Any, shape: Sequence[int], seed: int = 0) -> Any:
