@@ -8,11 +8,13 @@
 
 Run from the repository's root; nothing needs to be installed but what gluonish and PyTorch need.
 Stage 1 asks whether it works, 2 measures what the device and its libraries do, 3 compares the speed
-with PyTorch's, 4 the accuracy with float64. Each ends by its deadline (300, 480, 480 and 360 s),
-saves after each row, goes on after failures, and prints one table. ``--ab`` times big rows of stage
-3 with two values of a variable in turns, ``--against`` an older checkout and this one. ``--budget``
-does all that fits, in order of value: stage 1, the switches of `SWITCHES`, stages 3, 2 and 4.
-PyTorch is compiled only with ``--compile``, which takes 75 to 124 s a row. ``--rehearse`` runs the
+of steps with PyTorch's, 4 the accuracy with float64, 5 the speed of operators and of steps in other
+precisions. Each ends by its deadline (600, 480, 480, 360 and 480 s), saves after each row, goes on
+after failures, and prints one table. ``--ab`` times big rows of stage 3 with two values of a
+variable in turns, ``--against`` an older checkout and this one. ``--budget`` does all that fits, in
+order of value: stage 1, the switches of `switches.SWITCHES`, stages 3, 2, 4 and 5. PyTorch is
+compiled only with ``--compile``, which takes 75 to 124 s a row; else its figures on the same card
+are those that a run kept (`kept`). ``--rehearse`` runs the
 same code on the double of CuPy, with tiny sizes: for machines without a GPU. The exit status is 1
 if a row failed, or, in a rehearsal, was not run or refused for another reason than the double.
 """
@@ -29,27 +31,14 @@ from benchmarks.gpu_run.record import Outcome, Record, markdown_table
 from benchmarks.gpu_run.report import write_report
 from benchmarks.gpu_run.rows import NOT_ON_DOUBLE, State
 from benchmarks.gpu_run.stages import STAGES, rows_of
+from benchmarks.gpu_run.switches import BIG, SWITCHES
 from benchmarks.gpu_run.versus import Side, Versus, sides_of_checkout, sides_of_variable
 from benchmarks.gpu_run.workers import StageRun
 from benchmarks.interleaved.report import machine
 
 _RESERVE_S = 10.0  # of a deadline, for the last process to end
-# The rows that two sides are compared on.
-_BIG = (
-    "ResNet-50 training, 64, AMP, CUDA graphs|BERT-base training, 32 x 128, AMP, CUDA graphs|"
-    "LSTM 2 x 650 training, TF32, CUDA graphs|ResNet-50 inference, 64, AMP, CUDA graphs|"
-    "ResNet-50 inference, 1, TF32, CUDA graphs"
-)
-# Variables, and the values that a run compares: A, then B, which is the default.
-SWITCHES: tuple[str, ...] = (
-    "MXNET_DISABLED_GRAPH_PASSES=channels_last,",
-    "MXNET_DISABLED_GRAPH_PASSES=fuse_attention,",
-    "GLUONISH_STAGING_MB=0,32",
-    "GLUONISH_PAD_CHANNELS=0,1",
-    "MXNET_CUDNN_AUTOTUNE_DEFAULT=0,1",
-)
-_VERSUS_S = 90.0  # for each of them
-_STAGES_IN_ORDER = (3, 2, 4)
+_SWITCHES_SHARE = 0.4  # of a budget, at most
+_STAGES_IN_ORDER = (3, 2, 4, 5)  # after stage 1 and the switches
 
 
 def _parse(words: list[str]) -> argparse.Namespace:
@@ -116,7 +105,7 @@ def _versus(
     arguments: argparse.Namespace, words: list[str], sides: tuple[Side, Side], number: int
 ) -> int:
     """Compare two sides; return the exit status."""
-    only = arguments.only or _BIG
+    only = arguments.only or "|".join(BIG)
     deadline_s = arguments.deadline or STAGES[3].deadline_s
     record = Record(arguments.out, f"versus{number}", _about(arguments, words))
     settings = {
@@ -136,8 +125,8 @@ def _all_that_fits(arguments: argparse.Namespace, words: list[str]) -> int:
     """Run stages and comparisons in order of value, until the budget is spent."""
     ends = time.monotonic() + arguments.budget
 
-    def given(most: float) -> argparse.Namespace:
-        left = ends - time.monotonic()
+    def given(most: float, end: float = ends) -> argparse.Namespace:
+        left = end - time.monotonic()
         return argparse.Namespace(**{**vars(arguments), "deadline": max(0.0, min(most, left))})
 
     def stage(number: int) -> int:
@@ -146,8 +135,11 @@ def _all_that_fits(arguments: argparse.Namespace, words: list[str]) -> int:
         return _run(asked, words)
 
     status = stage(1)
+    switched = min(ends, time.monotonic() + _SWITCHES_SHARE * arguments.budget)
     for number, switch in enumerate(SWITCHES):
-        status |= _versus(given(_VERSUS_S), words, sides_of_variable(switch), number)
+        asked = given(switch.seconds, switched)
+        asked.only = asked.only or "|".join(switch.rows)
+        status |= _versus(asked, words, sides_of_variable(switch.text), number)
     for number in _STAGES_IN_ORDER:
         status |= stage(number)
     return status

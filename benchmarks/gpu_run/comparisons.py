@@ -1,10 +1,14 @@
 """What every row of stage 3 does: time ours and the peers' in turns, count launches, ask memory."""
 
 import contextlib
+import importlib
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
+from benchmarks.gpu_run.kept import COMPILED, kept_ms
 from benchmarks.gpu_run.place import Place, variables
 from benchmarks.gpu_run.rows import Note, Refused
 from benchmarks.gpu_run.timeline import summary
@@ -70,6 +74,23 @@ class OurStep:
         self._trainer.step(self._count)
         return loss
 
+    def memory(self) -> dict[str, int]:
+        """Return the bytes of arrays that outlive a step, by kind."""
+        parameters = [p for p in self._trainer._params if p.grad_req != "null"]
+        states = self._trainer._updaters[0].states.values()
+        return {
+            "parameters": sum(_bytes(p.data()) for p in self._trainer._params),
+            "gradients": sum(_bytes(p.grad()) for p in parameters),
+            "states": sum(map(_bytes, states)),
+        }
+
+
+def _bytes(found: Any) -> int:
+    """Return the bytes of an array, or of arrays in tuples; None has none."""
+    if isinstance(found, tuple | list):
+        return sum(map(_bytes, found))
+    return 0 if found is None else int(found.size * np.dtype(found.dtype).itemsize)
+
 
 def compare(
     place: Place,
@@ -111,6 +132,10 @@ def compare(
         ratio = {} if name == "ours" else {"ratio": round(found.device_ms / mine, 3)}
         note(name, found.device_ms, "ms", host_ms=found.host_ms, spread=found.spread,
              per_s=1e3 * per_step / found.device_ms, **ratio)  # fmt: skip
+    if "torch eager" in contenders and COMPILED not in contenders:
+        kept = kept_ms(place.card, place.torch.__version__, place.row)
+        if kept is not None:
+            note(f"{COMPILED}, kept", kept, "ms", ratio=round(kept / mine, 3))
     _beside_time(place, note, contenders)
 
 
@@ -162,9 +187,19 @@ def note_launches(place: Place, note: Note, what: str, call: Callable[[], Any]) 
         note(what, f"not counted: {error}")
 
 
+def _note_memory(place: Place, note: Note, ours: Callable[[], Any]) -> None:
+    """Note our peak of memory, and what its kinds hold."""
+    device = importlib.import_module("gluonish.core.device").device_of(place.mx.gpu(0))
+    kinds = {"captures": int(device.graphs._scratch.nbytes)}
+    kinds |= ours.memory() if isinstance(ours, OurStep) else {}
+    info = device.memory_info()
+    mb = {f"{kind}_mb": round(nbytes / 1e6, 3) for kind, nbytes in kinds.items()}
+    note("our peak", info.peak / 1e6, "MB", held_mb=info.held / 1e6, **mb)
+
+
 def _beside_time(place: Place, note: Note, contenders: dict[str, Contender]) -> None:
     """Note launches and memory of ours and of PyTorch's eager step."""
-    note("our peak", place.mx.gpu(0).memory_info().peak / 1e6, "MB")
+    _note_memory(place, note, contenders["ours"].call)
     note_launches(place, note, "our launches", contenders["ours"].call)
     if not place.rehearsed:
         for name in [name for name in contenders if name != "ours"]:

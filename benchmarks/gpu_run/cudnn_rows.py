@@ -229,3 +229,5 @@ def add_rows(table: Table) -> Iterator[str]:
     for shape in list(_SHAPES)[1:]:
         for precision in ("bfloat16", "TF32"):
             _add_convolution(table, shape, precision, "NHWC")
+    for precision in ("bfloat16", "TF32"):
+        _add_convolution(table, "1x1", precision, "NCHW")

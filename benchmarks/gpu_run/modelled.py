@@ -20,9 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.gpu_run.measured import MEASURED
+
 _ROOT = Path(__file__).resolve().parents[2]
 _RESULTS = _ROOT / "benchmarks" / "results" / "gpu-h200.md"
-_MEASURED = "0bb3e384"  # the commit that ran on the device
 _NEAR = (0.8, 1.25)
 _ROW = re.compile(r"^\| ([^|]+) \| (?:ok|failed) \| (.*) \|$")
 _VALUE = re.compile(r"(?:^|; )([^;]*?) (-?[\d,.]+(?:e[+-]\d+)?)(?: ([A-Za-z/]+))?(?= \(|;|$)")
@@ -189,7 +190,7 @@ def main() -> None:
     rows = measured_rows()
     found = [row for row in facts(rows) if re.search(given.only, row.name)]
     with tempfile.TemporaryDirectory() as folder:
-        root = _ROOT if given.here else older(Path(folder), _MEASURED)
+        root = _ROOT if given.here else older(Path(folder), MEASURED)
         for row in programs(rows, root, given.only):
             print(f"{row.name}: {row.ratio:.2f}", file=sys.stderr, flush=True)
             found.append(row)

@@ -20,15 +20,19 @@ _ALIKE = {"float32": 5e-3, "TF32": 5e-2, "AMP": 0.5}
 _COMPILE_S = 100
 
 
-def _described(place: Place) -> Any:
-    """Return the description that peers build the network from."""
+def described_network(place: Place, real: str, rehearsed: str) -> Any:
+    """Return the description that peers build a network from."""
     from benchmarks.interleaved.graph import read_network
     from benchmarks.interleaved.networks import describe
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "network.json"
-        path.write_text(json.dumps(describe(place.mx, place.pick(*_NAMES))), "utf-8")
+        path.write_text(json.dumps(describe(place.mx, place.pick(real, rehearsed))), "utf-8")
         return read_network(str(path))
+
+
+def _described(place: Place) -> Any:
+    return described_network(place, *_NAMES)
 
 
 def _ours(place: Place, described: Any, count: int, dtype: str) -> tuple[Any, Any, Any]:

@@ -80,29 +80,34 @@ def _operator(place: Place, note: Note, *, operator: Operator) -> Iterator[None]
             precision_of(torch, operator.precision, place.torch_device)
             theirs = _theirs(place, operator, values)
             want = theirs()
-            differ = "" if operator.kind == "random" else _difference(note, operator, got, want)
+            differ = (
+                ""
+                if operator.kind == "random"
+                else difference_from(note, operator.precision, got, want)
+            )
             contenders["torch eager"] = Contender(theirs, place.torch_timer())
         except Refused as error:
             note("torch", str(error))
         del got, values
         yield
-        _time(place, note, contenders)
+        time_both(place, note, contenders)
     assert not differ, differ
 
 
-def _difference(note: Note, operator: Operator, ours: Any, theirs: Any) -> str:
+def difference_from(note: Note, precision: str, ours: Any, theirs: Any) -> str:
     """Note how far outputs are apart, of the largest; say so if that is too far."""
     got = ours.astype("float32").asnumpy()
     want = theirs.detach().float().cpu().numpy().reshape(got.shape)
     difference = float(np.abs(got - want).max() / max(np.abs(want).max(), 1e-30))
     note("difference", difference)
-    limit = _ALIKE[operator.precision]
+    limit = _ALIKE[precision]
     if difference < limit:
         return ""
     return f"expected outputs within {limit} of the largest, got {difference}"
 
 
-def _time(place: Place, note: Note, contenders: dict[str, Contender]) -> None:
+def time_both(place: Place, note: Note, contenders: dict[str, Contender]) -> None:
+    """Time ours and PyTorch's in turns, and count our launches."""
     took = in_turns(contenders, place.pick(5, 1), place.pick(0.05, 0.0))
     mine = took["ours"].device_ms
     for name, found in took.items():
@@ -145,7 +150,7 @@ def _update(place: Place, note: Note, *, name: str) -> Iterator[None]:
     except Refused as error:
         note("torch", str(error))
     yield
-    _time(place, note, contenders)
+    time_both(place, note, contenders)
 
 
 def add_operators(table: Table) -> None:

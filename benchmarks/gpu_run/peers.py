@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from benchmarks.gpu_run.kept import COMPILED
 from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note
 from benchmarks.gpu_run.timing import Contender
@@ -147,7 +148,7 @@ def contenders_of(
     if place.rehearsed:
         return found
     try:
-        name = "torch graph" if best is step else "torch compiled, graph"
+        name = "torch graph" if best is step else COMPILED
         found[name] = Contender(_graph(torch, best), timer)
     except Exception as error:
         note("torch graph", f"failed: {type(error).__name__}: {str(error)[:150]}")

@@ -45,6 +45,7 @@ class Place:
         failures: The file that collects what failures say in full, or None.
         compiles: Whether PyTorch's side is compiled, too.
         turns: Whether rows that compare take one turn of ours at a time, when asked.
+        row: The name of the row that runs.
     """
 
     rehearsed = False
@@ -52,6 +53,7 @@ class Place:
     failures: Path | None = None
     compiles = True
     turns = False
+    row = ""
 
     def keep_failure(self, text: str) -> None:
         """Append what a failure says in full, a traceback or a test's output, to `failures`."""
@@ -101,6 +103,12 @@ class Place:
             return bool(self.torch)
         except Refused:
             return False
+
+    @property
+    def card(self) -> str:
+        """The device's name."""
+        name: bytes = self.cupy.cuda.runtime.getDeviceProperties(0)["name"]
+        return name.decode()
 
     @property
     def torch_device(self) -> str:
@@ -209,6 +217,11 @@ class _Double(Place):
         # As in cudnn_frontend.load.
         sys.modules.setdefault("cudnn", self.machine.cudnn)
         return self.machine.cudnn
+
+    @property
+    def card(self) -> str:
+        """No card, so that nothing is compared with one."""
+        return "the double"
 
     def timer(self) -> Timer:
         """Return a timer that reads the host's clock."""

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from benchmarks.gpu_run.kept import keep
 from benchmarks.gpu_run.record import markdown_table
 from benchmarks.gpu_run.stages import STAGES
 
@@ -44,6 +45,8 @@ def _section(stage: dict[str, Any]) -> list[str]:
 def write_report(folder: Path) -> str:
     """Write ``report.md`` and ``report.json`` into a folder of stages' files.
 
+    Figures of PyTorch compiled are kept (`kept`), unless this was a rehearsal.
+
     Returns:
         The text of ``report.md``.
 
@@ -61,4 +64,6 @@ def write_report(folder: Path) -> str:
     (folder / "report.md").write_text(text, encoding="utf-8")
     found = {"versions": _versions(stages), "stages": stages}
     (folder / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if not any(stage["rehearsal"] for stage in stages):
+        keep((row for stage in stages for row in stage["rows"]), found["versions"])
     return text

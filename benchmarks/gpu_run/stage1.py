@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.metadata
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.gpu_run.measured import MEASURED
 from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.programs import pytest_run, run_module, tell_tests
-from benchmarks.gpu_run.rows import Note, Refused, Table
+from benchmarks.gpu_run.rows import Note, NotOnDouble, Refused, Table
 from benchmarks.gpu_run.timing import Contender, in_turns
 
 TABLE = Table()
@@ -175,10 +177,45 @@ def _after_fault(place: Place, note: Note) -> Iterator[None]:
     note("sum of three ones", 3)
 
 
+def _gpu_tests() -> list[str]:
+    """Return the files of tests/gpu but those that look at all memory."""
+    found = sorted(path.as_posix() for path in Path("tests/gpu").glob("test_*.py"))
+    return [path for path in found if path not in _ALONE]
+
+
+def _changed_tests(place: Place) -> list[str]:
+    """Return the files of tests/gpu that changed since the last measured commit.
+
+    Raises:
+        Refused: Git does not know, as in an archive.
+    """
+    command = ["git", "diff", "--name-only", "--diff-filter=d", MEASURED, "--", "tests/gpu"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        why = f"commit {MEASURED}: {error}"
+        raise NotOnDouble(why) if place.rehearsed else Refused(f"no {why}") from error
+    changed = {Path(line).name for line in done.stdout.splitlines()}
+    return [path for path in _gpu_tests() if Path(path).name in changed]
+
+
+@TABLE.row("tests/gpu: what changed since the last measured commit", 120, alone=True)
+def _changed(place: Place, note: Note) -> None:
+    paths = _changed_tests(place)
+    note("files", len(paths))
+    if paths:
+        processes, only = place.pick((15, "not zoo"), (0, "skipped_on or other_random"))
+        tell_tests(pytest_run(place, paths, processes, place.remaining_s(110), only), note)
+
+
 @TABLE.row("tests/gpu: operators and the rest", 200, alone=True)
 def _operators(place: Place, note: Note) -> None:
     processes, only = place.pick((15, ""), (0, "sigmoid or batch_dot"))
-    found = sorted(path.as_posix() for path in Path("tests/gpu").glob("test_*.py"))
-    paths = [path for path in found if path not in _ALONE]
     limit_s = place.remaining_s(190)
-    tell_tests(pytest_run(place, paths, processes, limit_s, only), note)
+    tell_tests(pytest_run(place, _gpu_tests(), processes, limit_s, only), note)
+
+
+@TABLE.row("tests/gpu: the same without CUDA graphs", 200, alone=True,
+           environment={"MXNET_ENABLE_CUDA_GRAPHS": "0"})  # fmt: skip
+def _without_graphs(place: Place, note: Note) -> None:
+    _operators(place, note)

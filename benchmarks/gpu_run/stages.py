@@ -24,10 +24,11 @@ class Stage(NamedTuple):
 
 STAGES = {
     0: Stage("stage0", 60, 1, "what the harness does with rows that fail"),
-    1: Stage("stage1", 300, 1, "is it there, and is it right"),
+    1: Stage("stage1", 600, 1, "is it there, and is it right"),
     2: Stage("stage2", 480, 1, "facts of the device and its libraries"),
-    3: Stage("stage3", 480, 2, "speed, against PyTorch"),
+    3: Stage("stage3", 480, 2, "speed of steps, against PyTorch"),
     4: Stage("stage4", 360, 1, "accuracy"),
+    5: Stage("stage5", 480, 2, "speed of operators, and in other precisions, against PyTorch"),
 }
 
 

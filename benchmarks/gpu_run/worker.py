@@ -75,6 +75,7 @@ class _Runner:
     def prepare(self, number: int) -> None:
         """Run the first part of a row."""
         row = self._rows[number]
+        self._place.row = row.name
         try:
             if inspect.isgeneratorfunction(row.body):
                 self._body = row.body(self._place, self._note)

@@ -36,7 +36,7 @@ def rows_in(folder: Path, stage: int) -> dict[str, Any]:
     return {row["name"]: row for row in found["rows"]}
 
 
-@pytest.mark.parametrize("stage", [1, 2, 3, 4])
+@pytest.mark.parametrize("stage", [1, 2, 3, 4, 5])
 def test_rehearsal_of_a_stage_fails_in_no_row(stage: int, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("--stage", str(stage), "--out", str(out), "--rehearse")

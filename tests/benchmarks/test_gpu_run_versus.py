@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.gpu_run.stages import rows_of
+from benchmarks.gpu_run.switches import SWITCHES, Switch
 from benchmarks.gpu_run.timeline import Work, lines, summary
 from benchmarks.gpu_run.versus import sides_of_checkout, sides_of_variable, verdict
 from benchmarks.gpu_run.workers import ROOT
+from gluonish.core.config import all_flags
 from tests.benchmarks.test_gpu_run import gpu_run
 
 pytestmark = pytest.mark.timeout(240)
@@ -39,6 +42,21 @@ def test_sides_of_a_variable() -> None:
     for text in ("A", "A=b", "=a,b", "A=a,b,c"):
         with pytest.raises(ValueError, match="expected NAME=a,b"):
             sides_of_variable(text)
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=lambda switch: switch.text)
+def test_switch_ends_at_the_default_and_has_rows(
+    switch: Switch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flag = {flag.name: flag for flag in all_flags()}[switch.text.partition("=")[0]]
+    first, second = sides_of_variable(switch.text)
+    found = []
+    for side in (first, second):
+        monkeypatch.setenv(flag.name, side.environment[flag.name])
+        found.append(flag.value_as_text)
+    assert found[1] == flag.default_as_text
+    assert found[0] != found[1]
+    assert {row.name for row in rows_of(3)} >= {*switch.rows}
 
 
 def test_sides_of_a_checkout(tmp_path: Path) -> None:

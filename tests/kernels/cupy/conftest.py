@@ -47,6 +47,27 @@ def device(machine: Machine) -> Iterator[OneDevice]:
         yield made
 
 
+@pytest.fixture
+def gpu(machine: Machine) -> Iterator[Machine]:
+    """Make the machine's devices those of ``gpu(i)``; gives the machine."""
+    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
+        yield machine
+
+
+@pytest.fixture
+def compiled(device: OneDevice, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sources that the first GPU compiles from now on."""
+    made: list[str] = []
+    plain = device.cupy.RawModule
+
+    def counted(*, code: str, options: tuple[str, ...]) -> Any:
+        made.append(code)
+        return plain(code=code, options=options)
+
+    monkeypatch.setattr(device.cupy, "RawModule", counted)
+    return made
+
+
 @pytest.fixture(params=["NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"])
 def gpus(request: pytest.FixtureRequest, machine: Machine) -> Iterator[Any]:
     """Make ``gpu(0)`` and ``gpu(1)`` devices of the machine, with an engine; gives the module."""

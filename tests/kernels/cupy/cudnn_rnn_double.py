@@ -18,6 +18,7 @@ import numpy as np
 from gluonish.kernels.cupy.cudnn_rnn_api import PROTOTYPES, adopt
 from tests.kernels.cupy import cudnn_rnn_sums as sums
 from tests.kernels.cupy.cost_model.records import Cost, Recurrence
+from tests.kernels.cupy.cublas_double import Function
 from tests.kernels.cupy.machine import Machine, Memory
 
 SUCCESS, BAD_PARAM, NOT_SUPPORTED, EXECUTION_FAILED = 0, 2000, 3000, 5000
@@ -59,30 +60,17 @@ class _Descriptor:
         self.set: Any = None
 
 
-class _Function:
-    """A function of the library: called through C, and raising what happened behind that."""
+def _with_status(body: Callable[..., None]) -> Callable[..., int]:
+    """Return a function that tells by its status what a body refuses."""
 
-    def __init__(self, name: str, body: Callable[..., None]) -> None:
-        self._failure: BaseException | None = None
+    def run(*args: Any) -> int:
+        try:
+            body(*args)
+        except _Refused as refused:
+            return refused.status
+        return SUCCESS
 
-        def guarded(*args: Any) -> int:
-            try:
-                body(*args)
-            except _Refused as refused:
-                return refused.status
-            except BaseException as error:
-                self._failure = error
-                return EXECUTION_FAILED
-            return SUCCESS
-
-        self._pointer = ctypes.CFUNCTYPE(ctypes.c_int, *PROTOTYPES[name])(guarded)
-
-    def __call__(self, *args: Any) -> int:
-        status = int(self._pointer(*args))
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
-        return status
+    return run
 
 
 class RnnDouble:
@@ -106,7 +94,7 @@ class RnnDouble:
         self.descriptors: dict[int, _Descriptor] = {}
         self._made = 0xDE5C
         for name in PROTOTYPES:
-            setattr(self, name, _Function(name, self._guarded(name)))
+            setattr(self, name, Function(PROTOTYPES[name], _with_status(self._guarded(name))))
 
     def _guarded(self, name: str) -> Callable[..., None]:
         short = name.removeprefix("cudnn")

@@ -10,8 +10,8 @@ from gluonish import autograd, nd
 from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
 from gluonish.gluon import nn, rnn
 
-__all__ = ["GPU", "NETS", "STATIC", "Attention", "both", "convolutional", "graphs", "inference"]
-__all__ += ["made", "recurrent", "same", "training"]
+__all__ = ["GPU", "NETS", "STATIC", "Attention", "Chain", "both", "convolutional", "graphs"]
+__all__ += ["inference", "made", "recurrent", "same", "training"]
 
 GPU = mx.gpu(0)
 STATIC = {"static_alloc": True, "static_shape": True}
@@ -35,6 +35,13 @@ class Attention(nn.HybridBlock):
         weights = self.drop(F.softmax(F.batch_dot(query, key, transpose_b=True)))
         x = self.norm(x + self.drop(F.batch_dot(weights, value)))
         return x + self.drop(self.narrow(F.LeakyReLU(self.widen(x), act_type="gelu")))
+
+
+class Chain(nn.HybridBlock):
+    """A product, two operators on elements, and a sum."""
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return F.sum(F.exp(F.sin(F.dot(x, x))), axis=1)
 
 
 def convolutional() -> nn.HybridBlock:

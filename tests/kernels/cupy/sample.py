@@ -1,5 +1,6 @@
 """A pytest plugin: ``--gpu-share 0.1 --gpu-seed 7`` takes a tenth of the tests, by the number."""
 
+import math
 import zlib
 
 import pytest
@@ -13,11 +14,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--gpu-seed", type=int, default=0, help="which tests that part is")
 
 
+@pytest.hookimpl(trylast=True)  # of what -k and -m leave
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not in the sample."""
     share, seed = config.getoption("--gpu-share"), config.getoption("--gpu-seed")
-    deselect(
-        config,
-        items,
-        [x for x in items if zlib.crc32(f"{seed} {x.nodeid}".encode()) >= share * 2**32],
-    )
+    in_turn = sorted(items, key=lambda x: zlib.crc32(f"{seed} {x.nodeid}".encode()))
+    deselect(config, items, in_turn[math.ceil(share * len(items)) :])

@@ -1,7 +1,6 @@
 """LayerNorm of a sum behind Dropout: kernels against float64 and the separate ones, and layers."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -212,13 +211,6 @@ def same(got: Any, want: Any) -> None:
     for ours, theirs in zip(got, want, strict=True):
         for a, b in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(a, b)
-
-
-@pytest.fixture
-def gpu(machine: Machine) -> Iterator[Machine]:
-    """Make the machine's devices those of ``gpu(i)``; gives the machine."""
-    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
-        yield machine
 
 
 _OFF = frozenset({"fuse_add_layer_norm", "fuse_gradient_sum"})

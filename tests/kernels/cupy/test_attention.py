@@ -1,6 +1,6 @@
 """Attention by cuDNN: in graphs of a layer, and on arrays directly."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -82,13 +82,6 @@ def run(net: Any, steps: int = 5, dtype: str = "bfloat16") -> list[tuple[Any, ..
 # Attributes of the gradient, but for the dropout.
 BACKWARD = {**ATTENTION_BACKWARD.schema.defaults, "scale": 0.3}
 del BACKWARD["dropout"]
-
-
-@pytest.fixture
-def gpu(machine: Machine) -> Iterator[Machine]:
-    """Make the machine's devices those of ``gpu(i)``; gives the machine."""
-    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
-        yield machine
 
 
 @pytest.mark.parametrize("streams", [1, 2])

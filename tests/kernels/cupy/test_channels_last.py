@@ -1,6 +1,5 @@
 """Hybridized networks on a GPU lay their values out channels last, without copies in between."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import Any
@@ -107,13 +106,6 @@ def run(name: str, dtype: str = "bfloat16", *, train: bool = True, **hybrid: Any
         weights = [p for p in net.collect_params().values() if p.grad_req != "null"]
         found += [y, x.grad.copy(), *[p.grad(GPU).copy() for p in weights]]
     return [x.astype("float32").asnumpy() for x in found]
-
-
-@pytest.fixture
-def gpu(machine: Machine) -> Iterator[Machine]:
-    """Make the machine's devices those of ``gpu(i)``; gives the machine."""
-    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
-        yield machine
 
 
 @pytest.fixture

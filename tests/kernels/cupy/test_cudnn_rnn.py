@@ -1,7 +1,6 @@
 """Recurrent layers by cuDNN, against the reference, on the double."""
 
 import gc
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -53,13 +52,6 @@ CASES: dict[str, dict[str, Any]] = {
     "relu with lengths": {"mode": "rnn_relu", "bidirectional": True, "use_sequence_length": True},
 }
 BOUNDS = {np.float64: 1e-12, np.float32: 2e-5, np.float16: 2e-2, ml_dtypes.bfloat16: 1e-1}
-
-
-@pytest.fixture
-def gpu(machine: Machine) -> Iterator[Machine]:
-    """A machine behind ``gpu(i)``."""
-    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
-        yield machine
 
 
 def library(machine: Machine) -> Any:

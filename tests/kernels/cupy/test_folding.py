@@ -1,6 +1,5 @@
 """Inference on a GPU: batch normalization is folded into the layer before it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,6 @@ from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.one_device import COMPILED
 
 pytestmark = [COMPILED, pytest.mark.timeout(120)]
-
-
-@pytest.fixture
-def gpu(machine: Machine) -> Iterator[Machine]:
-    """Make the machine's devices those of ``gpu(i)``; gives the machine."""
-    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
-        yield machine
 
 
 def residual(dtype: str) -> nn.HybridBlock:

@@ -4,7 +4,6 @@ import gc
 import logging
 import re
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from tests.kernels.cupy.graph_programs import (
     STATIC,
     Attention,
     Bits,
+    Chain,
     batches,
     both,
     convolutional,
@@ -45,13 +45,6 @@ from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
 
 pytestmark = [COMPILED, pytest.mark.timeout(120)]
-
-
-@pytest.fixture
-def gpu(machine: Machine) -> Iterator[Machine]:
-    """Make the machine's devices those of ``gpu(i)``; gives the machine."""
-    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
-        yield machine
 
 
 @pytest.mark.parametrize("name", NETS)
@@ -284,13 +277,9 @@ def test_step_that_breaks_the_capture_is_found(
                 stream.synchronize()
             stream._capture.spoil(900)
 
-    class Net(nn.HybridBlock):
-        def hybrid_forward(self, F: Any, x: Any) -> Any:
-            return F.sum(F.exp(F.sin(F.dot(x, x))), axis=1)
-
     monkeypatch.setattr(exp, "kernel", waits)
     with mx.core.config.MXNET_USE_FUSION.override(False):
-        got, want, launches = both(lambda: inference(Net, (4, 4), 30))
+        got, want, launches = both(lambda: inference(Chain, (4, 4), 30))
     same(got, want)
     assert launches
 

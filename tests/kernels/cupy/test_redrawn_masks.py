@@ -1,6 +1,5 @@
 """Dropout whose factors are drawn again from a stored key: programs, and layers in all modes."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -158,13 +157,6 @@ def same(got: Any, want: Any) -> None:
     for ours, theirs in zip(got, want, strict=True):
         for a, b in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(a, b)
-
-
-@pytest.fixture
-def gpu(machine: Machine) -> Iterator[Machine]:
-    """Make the machine's devices those of ``gpu(i)``; gives the machine."""
-    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
-        yield machine
 
 
 @pytest.mark.parametrize("streams", [1, 2])

@@ -1,7 +1,7 @@
 """Memory of CUDA graphs on the double: one block for the temporaries of all of them."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from tests.kernels.cupy.graph_programs import (
     NETS,
     STATIC,
     Attention,
+    Chain,
     both,
     graphs,
     inference,
@@ -36,12 +37,6 @@ pytestmark = [COMPILED, pytest.mark.timeout(120)]
 MIB = 1 << 20
 # cuBLAS needs a workspace for its first product on the capturing stream, which is freed after it.
 CONSTANT = 4 * MIB + (64 << 10)
-
-
-@pytest.fixture
-def gpu(machine: Machine) -> Iterator[Machine]:
-    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
-        yield machine
 
 
 def test_ranges_that_live_at_once_never_overlap() -> None:
@@ -221,13 +216,9 @@ def test_temporary_that_outlives_its_kernel_is_not_in_a_graph(
         kernel(xp, out, x, **attrs)
         kept.append(xp.ones((4,), np.float32))
 
-    class Net(nn.HybridBlock):
-        def hybrid_forward(self, F: Any, x: Any) -> Any:
-            return F.sum(F.exp(F.sin(F.dot(x, x))), axis=1)
-
     monkeypatch.setattr(exp, "kernel", keeps)
     with mx.core.config.MXNET_USE_FUSION.override(False):
-        got, want, launches = both(lambda: inference(Net, (4, 4), 24))
+        got, want, launches = both(lambda: inference(Chain, (4, 4), 24))
     same(got, want)
     assert launches, "the rest is in graphs"
     nd.waitall()
@@ -245,13 +236,9 @@ def test_kernel_with_other_temporaries_at_each_call_is_not_in_a_graph(
         xp.empty((len(calls) * MIB,), np.uint8)
         kernel(xp, out, x, **attrs)
 
-    class Net(nn.HybridBlock):
-        def hybrid_forward(self, F: Any, x: Any) -> Any:
-            return F.sum(F.exp(F.sin(F.dot(x, x))), axis=1)
-
     monkeypatch.setattr(exp, "kernel", grows)
     with mx.core.config.MXNET_USE_FUSION.override(False):
-        got, want, launches = both(lambda: inference(Net, (4, 4), 24))
+        got, want, launches = both(lambda: inference(Chain, (4, 4), 24))
     same(got, want)
     assert launches
 

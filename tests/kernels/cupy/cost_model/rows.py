@@ -1,8 +1,9 @@
 """Rows of ``benchmarks.gpu_run`` on a modelled device: one prints as JSON what it would take.
 
-``python -m tests.kernels.cupy.cost_model.rows NAME [--graphs] [--device h200]`` runs in a process
-of its own, as contexts are opened for good. It asks the networks of benchmarks/gpu_run for the row,
-so that it also works on an older checkout of those (benchmarks/gpu_run/modelled.py).
+``python -m tests.kernels.cupy.cost_model.rows NAME [--graphs] [--device h200] [--layers N]`` runs
+in a process of its own, as contexts are opened for good. It asks the networks of
+benchmarks/gpu_run for the row, so that it also works on an older checkout of those
+(benchmarks/gpu_run/modelled.py).
 """
 
 import argparse
@@ -132,8 +133,15 @@ def _update_step(mx: Any, name: str) -> Callable[[], Any]:
     return step
 
 
-def run_row(session: Session, name: str, steps: int = _STEPS) -> dict[str, Any]:
-    """Take some steps of a row on a session's device, and return what the last one takes."""
+def run_row(session: Session, name: str, steps: int = _STEPS, layers: int = 0) -> dict[str, Any]:
+    """Take some steps of a row on a session's device, and return what the last one takes.
+
+    Args:
+        session: Has the device.
+        name: The row's.
+        steps: How many.
+        layers: Of BERT, other than its own number.
+    """
     import gluonish as mx
     from benchmarks.gpu_run.comparisons import our_precision
     from benchmarks.gpu_run.operator_list import OPERATORS
@@ -141,7 +149,9 @@ def run_row(session: Session, name: str, steps: int = _STEPS) -> dict[str, Any]:
     row = ROWS.get(name)
     plain = {operator.name: operator.precision for operator in OPERATORS}.get(name, "TF32")
     with our_precision(plain if row is None else row.precision):
-        step = _operator_step(mx, name) if row is None else make_step(mx, row)
+        step = (
+            _operator_step(mx, name) if row is None else make_step(mx, row._replace(layers=layers))
+        )
         assert step is not None, f"{name}: no such row"
         for _ in range(steps):
             step()
@@ -159,13 +169,14 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("name")
     parser.add_argument("--graphs", action="store_true")
     parser.add_argument("--device", default="h200")
+    parser.add_argument("--layers", type=int, default=0, help="of BERT (default: its own)")
     given = parser.parse_args(arguments)
     from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
 
     session = Session(given.device)
     session.ends_by_hand = True
     with MXNET_ENABLE_CUDA_GRAPHS.override(given.graphs), session.devices():
-        sys.stdout.write(json.dumps(run_row(session, given.name)) + "\n")
+        sys.stdout.write(json.dumps(run_row(session, given.name, layers=given.layers)) + "\n")
 
 
 if __name__ == "__main__":
