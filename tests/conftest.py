@@ -21,9 +21,12 @@ from pathlib import Path
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Started by nohup or as a background job, Ctrl-C is ignored, which programs started here inherit.
+# Started by nohup or as a background job, Ctrl-C and the end of the terminal are ignored, which
+# programs started here inherit.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # Whoever plots in a test does so without a display.
 os.environ["MPLBACKEND"] = "Agg"
 
