@@ -118,6 +118,19 @@ MODULES: dict[str, str] = {
         "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin"
     ),
     "cupy.zeros": "_zeros_like_many reset_arrays",
+    "cupy.data_movement": (
+        "BlockGrad Concat Flatten MakeLoss Pad Reshape SliceChannel SwapAxis _CrossDeviceCopy "
+        "_broadcast_exact _copy _copyto _full _np_copy _np_moveaxis _np_reshape _np_squeeze "
+        "_np_transpose _npi_broadcast_to _npi_column_stack _npi_concatenate _npi_dsplit "
+        "_npi_dstack _npi_flip _npi_hsplit _npi_hstack _npi_ones _npi_pad _npi_rot90 _npi_stack "
+        "_npi_vstack _npi_zeros _npx_reshape _ones _reshape_exact _rnn_param_concat "
+        "_sample_weight _slice_assign _slice_assign_scalar _slice_put _split_v2 _unpad _zeros "
+        "_zeros_without_dtype broadcast_axis broadcast_like broadcast_to depth_to_space "
+        "expand_dims make_loss ones_like repeat reshape_like reverse slice slice_axis slice_like "
+        "space_to_depth squeeze stack tile transpose zeros_like"
+    ),
+    "cupy.gather": "Embedding gather_nd take",
+    "cupy.scatter": "_backward_gather_nd _embedding_backward _scatter_set_nd _take_add scatter_nd",
     "generated.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "generated.elementwise": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "

@@ -20,6 +20,8 @@ import numpy as np
 import gluonish.ndarray as nd
 from gluonish.core.config import (
     GLUONISH_CUBLASLT,
+    GLUONISH_CUDA_COPIES,
+    GLUONISH_CUDA_SCATTER,
     GLUONISH_CUDA_VECTORS,
     GLUONISH_CUDNN_CACHE,
     GLUONISH_CUDNN_RNN,
@@ -48,9 +50,11 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import (
     CuPySupport,
+    copies,
     cudnn_convolution,
     cudnn_files,
     dense,
+    gather,
     pointwise,
 )
 from gluonish.kernels.cupy.channel_padding import padded_channels
@@ -403,6 +407,50 @@ def _cuda_vectors() -> str:
             made.append(isinstance(pointwise._new_plan([x], [x], square, 16).kernel, VectorKernel))
     expect(GLUONISH_CUDA_VECTORS, made == [False, True], "16-byte accesses with it only", made)
     return "a kernel accessed 16 bytes at a time with it, and not without"
+
+
+@observes(GLUONISH_CUDA_COPIES)
+def _cuda_copies() -> str:
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    x = nd.ones((32, 48), gpu(0))
+    launched: list[str] = []
+    launch = copies.launch_blocks
+
+    def seen(xp: Any, name: str, *args: Any) -> None:
+        launched.append(name)
+        launch(xp, name, *args)
+
+    counts = []
+    with mock.patch.object(copies, "launch_blocks", seen):
+        for switch in (False, True):
+            with GLUONISH_CUDA_COPIES.override(switch):
+                nd.transpose(x, axes=(1, 0)).wait_to_read()
+            counts.append(len(launched))
+    expect(GLUONISH_CUDA_COPIES, counts == [0, 1], "a transpose is ours with it only", counts)
+    return "a transpose was copied by tiles with it, and by CuPy without"
+
+
+@observes(GLUONISH_CUDA_SCATTER)
+def _cuda_scatter() -> str:
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    table, rows = nd.ones((4, 8), gpu(0)), nd.array([3, 1, 3], gpu(0))
+    launched: list[str] = []
+    launch = gather.launch_blocks
+
+    def seen(xp: Any, name: str, *args: Any) -> None:
+        launched.append(name)
+        launch(xp, name, *args)
+
+    counts = []
+    with mock.patch.object(gather, "launch_blocks", seen):
+        for switch in (False, True):
+            with GLUONISH_CUDA_SCATTER.override(switch):
+                nd.take(table, rows).wait_to_read()
+            counts.append(len(launched))
+    expect(GLUONISH_CUDA_SCATTER, counts == [0, 1], "rows are gathered by us with it only", counts)
+    return "a kernel gathered rows with it, and CuPy without"
 
 
 @observes(MXNET_CUDA_ALLOW_TENSOR_CORE)
