@@ -35,7 +35,7 @@ _LIBRARIES = {
 def _note_copies() -> None:
     """Note the orders of memory that gluonish's own copies read and write, as of CuPy's kernels."""
     try:
-        copies = importlib.import_module("gluonish.kernels.cupy.copies")
+        copies: Any = importlib.import_module("gluonish.kernels.cupy.copies")
     except ModuleNotFoundError:  # an older checkout
         return
     plan_of = copies._plan_of

@@ -79,17 +79,17 @@ _FILES: dict[str, list[_BY_MACROS]] = {
         ),
     ],
     "copies": [
-        (
+        *(
             (
-                *(("FROM", _SAME), ("TO", _SAME), ("FAR", 0), ("RANK", 3)),
-                *(("VECTOR", vector), ("ADJACENT", adjacent), ("UNROLLED", 4)),
-            ),
-            f"ADJACENT={adjacent}" + f",VECTOR={vector}" * bool(vector),
-            {"copy_elements": _STORE},
-        )
-        for adjacent, vector in ((1, _WIDEST), (1, 4), (1, 2), (1, 1), (0, _WIDEST))
-    ]
-    + [
+                (
+                    *(("FROM", _SAME), ("TO", _SAME), ("FAR", 0), ("RANK", 3)),
+                    *(("VECTOR", vector), ("ADJACENT", adjacent), ("UNROLLED", 4)),
+                ),
+                f"ADJACENT={adjacent}" + f",VECTOR={vector}" * bool(vector),
+                {"copy_elements": _STORE},
+            )
+            for adjacent, vector in ((1, _WIDEST), (1, 4), (1, 2), (1, 1), (0, _WIDEST))
+        ),
         (
             (
                 *(("FROM", _KIND), ("TO", 0), ("FAR", 0), ("RANK", 3)),
@@ -97,7 +97,7 @@ _FILES: dict[str, list[_BY_MACROS]] = {
             ),
             "to float32",
             {"copy_elements": _loads(1)},
-        )
+        ),
     ],
     "transposes": [
         (

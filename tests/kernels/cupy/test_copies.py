@@ -14,7 +14,7 @@ from gluonish.kernels.cupy import copies
 from gluonish.ops.shape.transpose import TRANSPOSE
 from tests.kernels.cupy.install import gpu_contexts
 from tests.kernels.cupy.machine import Machine
-from tests.kernels.cupy.one_device import COMPILED, OneDevice
+from tests.kernels.cupy.one_device import COMPILED, OneDevice, note_launches
 
 pytestmark = COMPILED
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -196,20 +196,13 @@ def test_divisions_are_exact(number: int) -> None:
 def test_the_switch_leaves_copies_to_cupy(
     device: OneDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    launched: list[str] = []
-    plain = copies.launch_blocks
-
-    def counted(xp: Any, name: str, *args: Any) -> None:
-        launched.append(name)
-        plain(xp, name, *args)
-
-    monkeypatch.setattr(copies, "launch_blocks", counted)
+    launched = note_launches(monkeypatch, copies)
     _check(device, "matrix", np.float32, np.float32)
-    assert launched == ["transposes"]
+    assert launched == ["transpose_tiles"]
     with GLUONISH_CUDA_COPIES.override(False):
         _check(device, "matrix", np.float32, np.float32)
         device.check(TRANSPOSE, _values((20, 30), np.float32), axes=(1, 0))
-    assert launched == ["transposes"]
+    assert launched == ["transpose_tiles"]
 
 
 def test_dense_arrays_of_equal_layout_are_a_copy_of_memory(device: OneDevice) -> None:
@@ -245,14 +238,7 @@ MOVES: dict[str, Callable[[Any], Any]] = {
 def test_operators_that_move_elements_are_those_of_the_cpu(
     gpus: Any, monkeypatch: pytest.MonkeyPatch, name: str, dtype: str
 ) -> None:
-    launched: list[str] = []
-    plain = copies.launch_blocks
-
-    def counted(xp: Any, name: str, *args: Any) -> None:
-        launched.append(name)
-        plain(xp, name, *args)
-
-    monkeypatch.setattr(copies, "launch_blocks", counted)
+    launched = note_launches(monkeypatch, copies)
     values = _values((4, 24, 64), dtype)
     want, got = (
         MOVES[name](nd.array(values, ctx, dtype)).asnumpy() for ctx in (mx.cpu(0), mx.gpu(0))

@@ -20,7 +20,7 @@ from gluonish.ops.indexing.gather_nd import (
 from gluonish.ops.indexing.take import TAKE, TAKE_ADD
 from gluonish.ops.nn.embedding import EMBEDDING, EMBEDDING_BACKWARD
 from tests.kernels.cupy.host_kernels import backwards
-from tests.kernels.cupy.one_device import COMPILED, OneDevice
+from tests.kernels.cupy.one_device import COMPILED, OneDevice, note_launches
 
 pytestmark = COMPILED
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -31,16 +31,7 @@ FLOATS = [np.float16, BFLOAT16, np.float32, np.float64]
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The kernels that were launched."""
-    names: list[str] = []
-    for module in (gather, scatter):
-        plain = module.launch_blocks
-
-        def counted(xp: Any, name: str, function: str, *args: Any, plain: Any = plain) -> None:
-            names.append(function)
-            plain(xp, name, function, *args)
-
-        monkeypatch.setattr(module, "launch_blocks", counted)
-    return names
+    return note_launches(monkeypatch, gather, scatter)
 
 
 def _numbers(shape: tuple[int, ...], dtype: Any, seed: int = 1) -> Any:
