@@ -112,6 +112,18 @@ class Assembler:
     @contextmanager
     def loop(self, start: Value | int, stop: Value | int, step: Value | int = 1) -> Iterator[Value]:
         """Repeat the instructions of the ``with`` block; yield the counter."""
+        with self._loop(start, stop, step, ()) as (at, _, _):
+            yield at
+
+    @contextmanager
+    def _loop(
+        self,
+        start: Value | int,
+        stop: Value | int,
+        step: Value | int,
+        values: Sequence[Value],
+    ) -> Iterator[tuple[Value, list[Value], list[Value]]]:
+        """Repeat the ``with`` block; yield counter, values, and a list to fill with the next values."""
         builder = self._builder
         before = builder.block
         head, inside, after = (builder.append_basic_block() for _ in range(3))
@@ -120,10 +132,16 @@ class Assembler:
         builder.position_at_end(head)
         at = builder.phi(self._int64)
         at.add_incoming(first, before)
+        current = [builder.phi(value.type) for value in values]
+        for phi, value in zip(current, values, strict=True):
+            phi.add_incoming(value, before)
         builder.cbranch(builder.icmp_signed("<", at, last), inside, after)
         builder.position_at_end(inside)
-        yield at
+        following: list[Value] = []
+        yield at, list(current), following
         at.add_incoming(builder.add(at, self._number(step)), builder.block)
+        for phi, value in zip(current, following, strict=True):
+            phi.add_incoming(value, builder.block)
         straight = self._metadata.add_loop('!"llvm.loop.vectorize.enable", i1 false')
         builder.branch(head).set_metadata("llvm.loop", straight)
         builder.position_at_end(after)
@@ -221,26 +239,8 @@ class Assembler:
         Args:
             body: Called once, with the counter and the values of an iteration; returns the next.
         """
-        builder = self._builder
-        before = builder.block
-        head, inside, after = (builder.append_basic_block() for _ in range(3))
-        first, last = self._number(start), self._number(stop)
-        builder.branch(head)
-        builder.position_at_end(head)
-        at = builder.phi(self._int64)
-        at.add_incoming(first, before)
-        current = [builder.phi(value.type) for value in values]
-        for phi, value in zip(current, values, strict=True):
-            phi.add_incoming(value, before)
-        builder.cbranch(builder.icmp_signed("<", at, last), inside, after)
-        builder.position_at_end(inside)
-        following = body(at, list(current))
-        at.add_incoming(builder.add(at, self._number(step)), builder.block)
-        for phi, value in zip(current, following, strict=True):
-            phi.add_incoming(value, builder.block)
-        straight = self._metadata.add_loop('!"llvm.loop.vectorize.enable", i1 false')
-        builder.branch(head).set_metadata("llvm.loop", straight)
-        builder.position_at_end(after)
+        with self._loop(start, stop, step, values) as (at, current, following):
+            following += body(at, list(current))
         return current
 
     def reserve(self, nbytes: Value) -> Value:

@@ -4,7 +4,7 @@ Such a kernel is ``out[region] = view of data``. Here it runs with outputs whose
 copies so, and with an ``xp`` whose concatenate and stack do the same.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import EllipsisType, ModuleType
 from typing import Any
 
@@ -12,6 +12,7 @@ from gluonish.core.config import GLUONISH_CUDA_COPIES
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.copies import copy
 from gluonish.kernels.generated.expressions import KINDS
+from gluonish.kernels.moving_library import MovingLibrary
 from gluonish.ops.indexing.slice import SLICE_AXIS
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
@@ -53,31 +54,6 @@ class _Output:
             self._raw[key] = value
 
 
-class _Library:
-    """CuPy for reference kernels, with concatenate and stack by `copy`."""
-
-    def __init__(self, xp: ModuleType) -> None:
-        self._xp = xp
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._xp, name)
-
-    def concatenate(self, arrays: Sequence[Any], axis: int, out: _Output) -> None:
-        """Concatenate arrays along an axis."""
-        begin = 0
-        lead = (slice(None),) * (axis % out.ndim)
-        for array in arrays:
-            end = begin + array.shape[axis]
-            out[(*lead, slice(begin, end))] = array
-            begin = end
-
-    def stack(self, arrays: Sequence[Any], axis: int, out: _Output) -> None:
-        """Stack arrays along a new axis."""
-        lead = (slice(None),) * (axis % out.ndim)
-        for i, array in enumerate(arrays):
-            out[(*lead, i)] = array
-
-
 class _Mover:
     """The kernel of an operator that only moves elements."""
 
@@ -90,7 +66,7 @@ class _Mover:
         """Fill ``out``."""
         several = isinstance(out, tuple)
         target = tuple(_Output(xp, x) for x in out) if several else _Output(xp, out)
-        self._op.kernel(_Library(xp), target, *inputs, **attrs)
+        self._op.kernel(MovingLibrary(xp), target, *inputs, **attrs)
 
 
 def _supports(*specs: Spec, **_: Any) -> bool:
