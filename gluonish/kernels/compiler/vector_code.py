@@ -123,7 +123,7 @@ class Assembler:
         step: Value | int,
         values: Sequence[Value],
     ) -> Iterator[tuple[Value, list[Value], list[Value]]]:
-        """Repeat the ``with`` block; yield counter, values, and a list to fill with the next values."""
+        """Repeat the ``with`` block; yield counter, values, and a list to fill with the next."""
         builder = self._builder
         before = builder.block
         head, inside, after = (builder.append_basic_block() for _ in range(3))
