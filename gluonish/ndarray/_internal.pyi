@@ -54,6 +54,7 @@ from gluonish.ndarray import UpSampling as UpSampling
 from gluonish.ndarray import abs as abs
 from gluonish.ndarray import adam_update as adam_update
 from gluonish.ndarray import add_n as add_n
+from gluonish.ndarray import add_rms_norm as add_rms_norm
 from gluonish.ndarray import all_finite as all_finite
 from gluonish.ndarray import amp_cast as amp_cast
 from gluonish.ndarray import amp_multicast as amp_multicast
@@ -221,6 +222,7 @@ from gluonish.ndarray import reshape as reshape
 from gluonish.ndarray import reshape_like as reshape_like
 from gluonish.ndarray import reverse as reverse
 from gluonish.ndarray import rint as rint
+from gluonish.ndarray import rms_norm as rms_norm
 from gluonish.ndarray import rmsprop_update as rmsprop_update
 from gluonish.ndarray import rmspropalex_update as rmspropalex_update
 from gluonish.ndarray import round as round
@@ -5728,6 +5730,18 @@ def _npx_activation(
 ) -> NDArray:
     """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
     + |data|), or tanh."""
+def _npx_add_rms_norm(
+    data: NDArray,
+    residual: NDArray,
+    gamma: NDArray,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """rms_norm of data + residual, and the sum itself, in one pass over memory."""
 def _npx_arange_like(
     data: NDArray,
     start: float = 0.0,
@@ -6073,6 +6087,17 @@ def _npx_reshape_like(
     name: str | None = None,
 ) -> NDArray:
     """Reshape lhs to the shape of rhs."""
+def _npx_rms_norm(
+    data: NDArray,
+    gamma: NDArray,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data / sqrt(mean(data^2) + eps) * gamma, with the mean along axis."""
 def _npx_rnn(
     data: NDArray,
     parameters: NDArray | None = None,
@@ -6731,6 +6756,22 @@ def _rmod_scalar(
 ) -> NDArray:
     """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0, in the
     dtype of data (int64 for bool)."""
+def _rms_norm_backward(
+    grad: NDArray,
+    data: NDArray | None = None,
+    gamma: NDArray | None = None,
+    inverse: NDArray | None = None,
+    added: NDArray | None = None,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    plus: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of rms_norm's data and gamma; with plus an array is added to the first, which is
+    that of add_rms_norm's terms."""
 def _rnn_backward(
     grad_output: NDArray,
     grad_state: NDArray | None = None,

@@ -199,6 +199,9 @@ MODULES: dict[str, str] = {
     "normalization.lrn": (
         "L2Normalization LRN _l2_normalization_backward _lrn_backward _lrn_window_sum"
     ),
+    "normalization.rms_norm": (
+        "_npx_add_rms_norm _npx_rms_norm _rms_norm_backward add_rms_norm rms_norm"
+    ),
     "numpy.axes_order": (
         "_np_moveaxis _np_roll _np_transpose _npi_flip _npi_repeats _npi_rot90 _run_sums"
     ),

@@ -179,6 +179,9 @@ def _small_layers() -> Iterator[tuple[str, Case]]:
     yield "Embedding", Case([index([1, 4, 9], [0, 1, -1]), normal(5, 3)], rows)
     yield "LayerNorm", Case([normal(3, 4), normal(4), normal(4)])
     yield "LayerNorm", Case([normal(3, 4, 2), normal(4), normal(4)], {"axis": 1})
+    yield "rms_norm", Case([normal(3, 4), normal(4)])
+    yield "rms_norm", Case([normal(3, 4, 2), normal(4)], {"axis": 1, "offset": True})
+    yield "add_rms_norm", Case([normal(3, 4), normal(3, 4), normal(4)])
     groups = {"num_groups": 2, "output_mean_var": True}
     yield "GroupNorm", Case([normal(3, 4, 5), normal(2), normal(2)], groups)
     yield "InstanceNorm", Case([normal(3, 4, 5), normal(4), normal(4)])

@@ -177,6 +177,11 @@ def _norms() -> dict[str, list[Row]]:
             Row(lambda known: batch(known, scale=False, center=False), normal(4)),
             Row(lambda known: batch(known, use_global_stats=True), normal(4, 3)),
         ],
+        "RMSNorm": [
+            Row(lambda known: nn.RMSNorm(in_channels=5 * known), normal(3, 5)),
+            Row(lambda known: nn.RMSNorm(axis=1, in_channels=3 * known, offset=True), normal(3, 5)),
+            Row(lambda known: nn.RMSNorm(scale=False, epsilon=1e-3), normal(5)),
+        ],
         "LayerNorm": [
             Row(lambda known: nn.LayerNorm(in_channels=5 * known), normal(3, 5)),
             Row(lambda known: nn.LayerNorm(axis=1, in_channels=3 * known), normal(3, 5)),

@@ -50,6 +50,8 @@ LAYERS: dict[str, Subject] = {
     "InstanceNorm": (lambda: nn.InstanceNorm(), _IMAGE),
     "LayerNorm": (lambda: nn.LayerNorm(), _ROW),
     "LayerNorm-axis": (lambda: nn.LayerNorm(axis=1), _IMAGE),
+    "RMSNorm": (lambda: nn.RMSNorm(), _ROW),
+    "RMSNorm-axis": (lambda: nn.RMSNorm(axis=1, offset=True), _IMAGE),
     "GroupNorm": (lambda: nn.GroupNorm(3), _IMAGE),
     "Dropout": (lambda: nn.Dropout(0.5), _ROW),
     "Embedding": (lambda: nn.Embedding(6, 3), [_whole(6, 2, 3)]),
