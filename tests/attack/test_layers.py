@@ -51,6 +51,7 @@ LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
     "BatchNormReLU": (nn.BatchNormReLU, [IMAGE, LARGE_IMAGE]),
     "InstanceNorm": (nn.InstanceNorm, [IMAGE, LARGE_IMAGE, (2, 3, 300, 300)]),
     "LayerNorm": (nn.LayerNorm, [IMAGE, VECTOR, (40, 500), (4, 70_000)]),
+    "RMSNorm": (nn.RMSNorm, [IMAGE, VECTOR, (40, 500), (4, 70_000)]),
     "GroupNorm": (lambda: nn.GroupNorm(2), [IMAGE, LARGE_IMAGE, (2, 4, 300, 300)]),
     "Activation relu": (lambda: nn.Activation("relu"), [VECTOR, LARGE_IMAGE]),
     "Activation sigmoid": (lambda: nn.Activation("sigmoid"), [VECTOR, LARGE_IMAGE]),

@@ -137,7 +137,7 @@ class RMSNorm(HybridBlock):
         axis: int = -1,
         epsilon: float = 1e-6,
         scale: bool = True,
-        gamma_initializer: Init = None,
+        gamma_initializer: Init | None = None,
         in_channels: int = 0,
         offset: bool = False,
         prefix: str | None = None,

@@ -91,5 +91,5 @@ def test_mixed_precision_keeps_gamma_in_float32() -> None:
 
 
 def test_an_epsilon_that_is_no_number_is_refused() -> None:
-    with pytest.raises(GluonishError, match="RMSNorm: expected .*epsilon"):
+    with pytest.raises(GluonishError, match=r"RMSNorm: expected .*epsilon"):
         nn.RMSNorm(epsilon="small")  # type: ignore[arg-type]

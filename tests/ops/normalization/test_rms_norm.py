@@ -63,11 +63,9 @@ def test_gradients_of_the_sum_reach_both_terms(heads: tuple[bool, bool]) -> None
         for v in (x, r, g):
             v.attach_grad()
         with mx.autograd.record():
-            if written_out:
-                both = (mx.nd.rms_norm(x + r, g), x + r)
-            else:
-                both = mx.nd.add_rms_norm(x, r, g)
-            loss = sum(y * w for y, w, used in zip(both, weights, heads, strict=True) if used)
+            both = (mx.nd.rms_norm(x + r, g), x + r) if written_out else mx.nd.add_rms_norm(x, r, g)
+            terms = [y * w for y, w, used in zip(both, weights, heads, strict=True) if used]
+            loss: Any = sum(terms)
         loss.backward()
         found.append([v.grad.asnumpy() for v in (x, r, g)])
     for a, b in zip(*found, strict=True):
