@@ -442,7 +442,7 @@ def LayerNorm(
 def LeakyReLU(
     data: NDArray,
     gamma: NDArray | None = None,
-    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"] | str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,

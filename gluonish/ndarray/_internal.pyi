@@ -2266,7 +2266,7 @@ def _fused_convolution(
     cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
     cudnn_off: bool | int = False,
     layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2283,7 +2283,7 @@ def _fused_dense(
     num_hidden: int = ...,
     no_bias: bool | int = False,
     flatten: bool | int = True,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2365,12 +2365,13 @@ def _gather_points(
 def _gelu_backward(
     grad: NDArray,
     data: NDArray,
+    form: Literal["erf", "tanh", "sigmoid"] | str = "erf",
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of LeakyReLU's data for act_type='gelu': grad times (the normal distribution
-    function of data, plus data times its density)."""
+    """Gradient of LeakyReLU's data for the act_types that begin with 'gelu': for form 'erf' grad
+    times (the normal distribution function of data, plus data times its density)."""
 def _grad_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -2654,7 +2655,7 @@ def _int8_convolution(
     cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
     cudnn_off: bool | int = False,
     layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2674,7 +2675,7 @@ def _int8_dense(
     num_hidden: int = ...,
     no_bias: bool | int = False,
     flatten: bool | int = True,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -5947,7 +5948,7 @@ def _npx_layer_norm(
 def _npx_leaky_relu(
     data: NDArray,
     gamma: NDArray | None = None,
-    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"] | str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,

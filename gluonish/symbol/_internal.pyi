@@ -2437,7 +2437,7 @@ def _fused_convolution(
     cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
     cudnn_off: bool | int = False,
     layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2455,7 +2455,7 @@ def _fused_dense(
     num_hidden: int = ...,
     no_bias: bool | int = False,
     flatten: bool | int = True,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2544,13 +2544,14 @@ def _gather_points(
 def _gelu_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
+    form: Literal["erf", "tanh", "sigmoid"] | str = "erf",
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of LeakyReLU's data for act_type='gelu': grad times (the normal distribution
-    function of data, plus data times its density)."""
+    """Gradient of LeakyReLU's data for the act_types that begin with 'gelu': for form 'erf' grad
+    times (the normal distribution function of data, plus data times its density)."""
 def _grad_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2863,7 +2864,7 @@ def _int8_convolution(
     cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
     cudnn_off: bool | int = False,
     layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2884,7 +2885,7 @@ def _int8_dense(
     num_hidden: int = ...,
     no_bias: bool | int = False,
     flatten: bool | int = True,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -6494,7 +6495,7 @@ def _npx_layer_norm(
 def _npx_leaky_relu(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
-    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"] | str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,

@@ -62,6 +62,8 @@ LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
     "ELU": (nn.ELU, [VECTOR, LARGE_IMAGE]),
     "SELU": (nn.SELU, [VECTOR, LARGE_IMAGE]),
     "GELU": (nn.GELU, [VECTOR, LARGE_IMAGE]),
+    "GELU tanh": (lambda: nn.GELU("tanh"), [VECTOR, LARGE_IMAGE]),
+    "GELU sigmoid": (lambda: nn.GELU("sigmoid"), [VECTOR, LARGE_IMAGE]),
     "Swish": (nn.Swish, [VECTOR, LARGE_IMAGE]),
     "Flatten": (nn.Flatten, [IMAGE, LARGE_IMAGE]),
     "Embedding": (lambda: nn.Embedding(10, 6), [(4, 5), (300, 200)]),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from transformers.activations import QuickGELUActivation
 from transformers.models.gemma.modeling_gemma import GemmaRMSNorm
 
 ARRAYS: dict[str, np.ndarray] = {}
@@ -56,6 +57,17 @@ def norms() -> None:
     record("rms_norm_offset", offset, normal(3, 24), normal(24))
 
 
+def activations() -> None:
+    """Record GELU's approximations."""
+
+    def tanh(x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.gelu(x, approximate="tanh")
+
+    for case, function in (("gelu_tanh", tanh), ("gelu_sigmoid", QuickGELUActivation())):
+        record(case, function, (normal(5, 40).detach() * 2).requires_grad_())
+
+
 if __name__ == "__main__":
     norms()
+    activations()
     np.savez_compressed(Path(__file__).with_name("transformer_operators.npz"), **ARRAYS)

@@ -185,7 +185,7 @@ def _small_layers() -> Iterator[tuple[str, Case]]:
     groups = {"num_groups": 2, "output_mean_var": True}
     yield "GroupNorm", Case([normal(3, 4, 5), normal(2), normal(2)], groups)
     yield "InstanceNorm", Case([normal(3, 4, 5), normal(4), normal(4)])
-    for kind in ("elu", "gelu", "leaky", "rrelu", "selu"):
+    for kind in ("elu", "gelu", "gelu_tanh", "gelu_sigmoid", "leaky", "rrelu", "selu"):
         yield "LeakyReLU", Case([distinct(3, 4) / 4], {"act_type": kind})
     yield "LeakyReLU", Case([distinct(3, 4) / 4, between(0.1, 0.5, 4)], {"act_type": "prelu"})
     lengths = np.array([2, 4, 1], np.int32)

@@ -240,7 +240,10 @@ LAYERS: dict[str, list[Row]] = {
     "ELU": _plain(nn.ELU, (3, 4)),
     "Embedding": [Row(lambda _: nn.Embedding(7, 4), _words, 0)],
     "Flatten": _plain(nn.Flatten, (3, 4), (2, 3, 4)),
-    "GELU": _plain(nn.GELU, (3, 4)),
+    "GELU": [
+        Row(lambda _, kind=kind: nn.GELU(kind), normal(3, 4))  # type: ignore[misc]  # a default binds it
+        for kind in ("erf", "tanh", "sigmoid")
+    ],
     "HybridBlock": [Row(Scaled, normal(5))],
     "HybridConcatenate": [
         Row(lambda known: _beside(nn.HybridConcatenate, known), normal(5)),

@@ -62,6 +62,8 @@ LAYERS: dict[str, Subject] = {
     "ELU": (lambda: nn.ELU(0.7), _ROW),
     "SELU": (lambda: nn.SELU(), _ROW),
     "GELU": (lambda: nn.GELU(), _ROW),
+    "GELU-tanh": (lambda: nn.GELU("tanh"), _ROW),
+    "GELU-sigmoid": (lambda: nn.GELU("sigmoid"), _ROW),
     "Swish": (lambda: nn.Swish(0.8), _ROW),
     "SiLU": (lambda: nn.SiLU(), _ROW),
     "Identity": (lambda: nn.Identity(), _ROW),
