@@ -11,7 +11,7 @@ from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import Reads, count_reads, has_operator, rebuild
 from gluonish.ops.fused.activation import ACTIVATIONS, REVERSIBLE
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION, FUSED_DENSE
-from gluonish.ops.nn.gelu import FORMS
+from gluonish.ops.nn.gelu import QUICK
 from gluonish.ops.registry import Operator
 
 _FUSED: Mapping[str, Operator] = {
@@ -25,10 +25,6 @@ _PRODUCTS = ("elemwise_mul", "broadcast_mul")
 # Other dtypes have no fast fused kernels, but may have fast kernels for the single operators.
 _DTYPES = (FLOAT32, BFLOAT16)
 _LAYERS = ("Convolution", "FullyConnected")
-
-
-_QUICK = FORMS["sigmoid"]
-assert _QUICK is not None
 
 
 class _Function(NamedTuple):
@@ -46,7 +42,7 @@ def _by_type(attrs: Mapping[str, Any]) -> _Function | None:
 def _leaky(attrs: Mapping[str, Any]) -> _Function | None:
     kind = attrs["act_type"]
     if kind == "gelu_sigmoid":
-        return _Function("swish", _QUICK.linear)
+        return _Function("swish", QUICK.linear)
     kind = {"gelu_erf": "gelu"}.get(kind, kind)
     slope = attrs["slope"] if kind in ("leaky", "elu") else 0.0
     known = ("leaky", "elu", "gelu", "gelu_tanh", "selu")

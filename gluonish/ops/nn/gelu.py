@@ -29,11 +29,12 @@ class Approximation(NamedTuple):
     cubic: float
 
 
+QUICK = Approximation(1.702, 0.0)
 # By form; None is exact.
 FORMS: Mapping[str, Approximation | None] = {
     "erf": None,
     "tanh": Approximation(math.sqrt(8 / math.pi), math.sqrt(8 / math.pi) * 0.044715),
-    "sigmoid": Approximation(1.702, 0.0),
+    "sigmoid": QUICK,
 }
 # The forms by LeakyReLU's act_type; ``gelu_erf`` is MXNet 2.0's name.
 FORM_OF: Mapping[str, str] = {
