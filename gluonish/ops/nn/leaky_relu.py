@@ -73,10 +73,14 @@ def _below(xp: ModuleType, x: Any, negative: Any) -> Any:
     return xp.where(x > 0, x, negative)
 
 
+def _gelu(form: str) -> Callable[[ModuleType, Any, float], Any]:
+    return lambda xp, x, slope: gelu(xp, x, form)
+
+
 # Functions of the data, in float32 or float64, and slope.
 _FUNCTIONS: Mapping[str, Callable[[ModuleType, Any, float], Any]] = {
     "elu": lambda xp, x, slope: _below(xp, x, xp.expm1(xp.minimum(x, 0)) * slope),
-    **{kind: lambda xp, x, slope, form=form: gelu(xp, x, form) for kind, form in FORM_OF.items()},
+    **{kind: _gelu(form) for kind, form in FORM_OF.items()},
     "leaky": lambda xp, x, slope: _below(xp, x, x * slope),
     "selu": lambda xp, x, slope: (
         _below(xp, x, xp.expm1(xp.minimum(x, 0)) * _SELU_ALPHA) * _SELU_SCALE
