@@ -97,7 +97,7 @@ class _JoinedDense(Dense):
         super().__init__(sum(parts), flatten=False, **kwargs)
         self._parts = parts
 
-    def hybrid_forward(
+    def hybrid_forward(  # type: ignore[override]  # it has more inputs than Dense
         self,
         F: ModuleType,
         query: Tensor,
@@ -276,32 +276,31 @@ class MultiHeadAttention(HybridBlock):
         self._units, self._head_units = units, head_units
         self._heads = (num_heads, num_kv_heads, num_kv_heads)
         self._layout, self._dropout, self._dtype = layout, dropout, dtype
-        self._attrs = {"causal": bool(causal), "window": window, "scale": scale}
+        self._attrs: dict[str, Any] = {"causal": bool(causal), "window": window, "scale": scale}
         self._attrs |= {"softcap": softcap, "layout": _HEAD_LAYOUTS[layout]}
+        self._fused = bool(fused)
+        self.query_norm = self.key_norm = None
         options = {"dtype": dtype, "weight_initializer": weight_initializer}
         options["bias_initializer"] = bias_initializer
         with self.name_scope():
-            parts = [heads * head_units for heads in self._heads]
-            if fused:
-                given = {**options, "use_bias": use_bias, "in_units": in_units}
-                self.qkv = _JoinedDense((parts[0], parts[1], parts[2]), prefix="qkv_", **given)
-            else:
-                widths = (in_units, 0, 0)
-                self.query, self.key, self.value = (
-                    Dense(part, None, use_bias, False, in_units=width, prefix=prefix, **options)
-                    for part, width, prefix in zip(
-                        parts, widths, ("query_", "key_", "value_"), strict=True
-                    )
-                )
-            self._fused = bool(fused)
-            self.query_norm = self.key_norm = None
+            self._add_projections(in_units, {**options, "use_bias": use_bias})
             if qk_norm:
                 self.query_norm = _HeadNorm(head_units, epsilon, prefix="query_norm_")
                 self.key_norm = _HeadNorm(head_units, epsilon, prefix="key_norm_")
             self.rotary = rotary
-            use_bias = use_bias if use_output_bias is None else use_output_bias
-            options |= {"in_units": parts[0], "prefix": "output_"}
-            self.output = Dense(units, None, use_bias, False, **options)
+            options["use_bias"] = use_bias if use_output_bias is None else use_output_bias
+            inner = num_heads * head_units
+            self.output = Dense(units, flatten=False, in_units=inner, prefix="output_", **options)
+
+    def _add_projections(self, in_units: int, options: dict[str, Any]) -> None:
+        parts = [heads * self._head_units for heads in self._heads]
+        if self._fused:
+            rows = (parts[0], parts[1], parts[2])
+            self.qkv = _JoinedDense(rows, in_units=in_units, prefix="qkv_", **options)
+            return
+        self.query = Dense(parts[0], flatten=False, in_units=in_units, prefix="query_", **options)
+        self.key = Dense(parts[1], flatten=False, prefix="key_", **options)
+        self.value = Dense(parts[2], flatten=False, prefix="value_", **options)
 
     def hybrid_forward(
         self,
@@ -327,7 +326,7 @@ class MultiHeadAttention(HybridBlock):
             positions: (T,) or (N, T), or None.
         """
         self._check_call(key, value, valid_length, cache)
-        attrs: dict[str, Any] = dict(self._attrs)
+        attrs = dict(self._attrs)
         if cache is not None and cache[2] is None:
             q = self._prepare(F, self._queries(F, query), self.query_norm, positions)
             k, v = cache[:2]
@@ -371,7 +370,9 @@ class MultiHeadAttention(HybridBlock):
         if not self._fused:
             key = query if key is None else key
             inputs = ((self.query, query), (self.key, key))
-            made = [layer(x) for layer, x in (*inputs, (self.value, key if value is None else value))]
+            made = [
+                layer(x) for layer, x in (*inputs, (self.value, key if value is None else value))
+            ]
             return tuple(self._split(F, x, n)[0] for x, n in zip(made, heads, strict=True))
         if key is None:
             return tuple(self._split(F, self.qkv(query), *heads))

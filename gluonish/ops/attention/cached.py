@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.device import Platform
 from gluonish.core.dtype import INT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number, optional
@@ -83,7 +84,7 @@ def _attend(xp: ModuleType, out: Any, inputs: Sequence[Any], attrs: Attrs) -> No
     """Compute attention of arrays (N, H, T, C) by the kernel that an eager call would run."""
     q, _, v = inputs[:3]
     specs = [Spec(x.shape, x.dtype) for x in inputs]
-    platform = "cpu" if xp is np else "gpu"
+    platform: Platform = "cpu" if xp is np else "gpu"
     made = xp.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
     log_sum = xp.empty((*q.shape[:-1], 1), accumulator(q.dtype))
     kernel = ATTENTION.select_kernel(platform, specs, attrs)
