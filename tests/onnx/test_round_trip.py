@@ -15,6 +15,7 @@ REPLACED = frozenset(
         *("GlobalAvgPool1D", "GlobalAvgPool3D", "AvgPool2D-ceil", "LayerNorm-axis", "GroupNorm"),
         *("CTCLoss", "CTCLoss-lengths", "LSTM-projected", "LSTMCell", "GRUCell", "ResidualCell"),
         *("BidirectionalCell", "LSTMPCell"),
+        *("MultiHeadAttention", "MultiHeadAttention-grouped", "MultiHeadAttention-memory"),
     )
 )
 SUBJECTS = {**LAYERS, **LOSSES, **RECURRENT}

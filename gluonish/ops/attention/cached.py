@@ -4,6 +4,7 @@ References:
     R. Pope et al., Efficiently Scaling Transformer Inference, 2022.
 """
 
+import math
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
@@ -11,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.device import Platform
-from gluonish.core.dtype import INT64
+from gluonish.core.dtype import BOOL, INT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number, optional
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.attention.scaled_dot_product import (
     ATTENTION,
     LAYOUTS,
+    Reach,
     by_heads,
     shape_by_heads,
 )
@@ -106,37 +108,78 @@ def _kernel(
 ) -> None:
     layout = attrs["layout"]
     q, k, v, made = (by_heads(x, layout) for x in (query, key, value, out))
-    count, length = q.shape[2], key_cache.shape[2]
-    starts = [int(start) for start in position.tolist()]
+    passed: dict[str, Any] = dict(ATTENTION.schema.defaults)
+    passed |= {name: attrs[name] for name in _PASSED} | {"train": False}
+    if xp is np:
+        _by_prefixes(made, (q, k, v), (key_cache, value_cache), position, mask, passed)
+    else:
+        _by_mask(xp, made, (q, k, v), (key_cache, value_cache), position, mask, passed)
+
+
+def _by_prefixes(
+    made: Any, new: Sequence[Any], caches: Sequence[Any], position: Any, mask: Any, attrs: Attrs
+) -> None:
+    """Attend to the keys that were written, for groups of samples of one position."""
+    count, length = new[0].shape[2], caches[0].shape[2]
+    starts: list[int] = position.tolist()
     for start in starts:
         if not 0 <= start <= length - count:
             raise OperatorError(
                 f"{_NAME}: expected a position from 0 to {length - count}, for {count} new keys in "
                 f"a cache of length {length}, got {start}"
             )
-    passed: dict[str, Any] = dict(ATTENTION.schema.defaults)
-    passed |= {name: attrs[name] for name in _PASSED} | {"train": False}
-    passed["use_mask"] = mask is not None
+    groups = [(slice(i, i + 1), start) for i, start in enumerate(starts)]
     if len(set(starts)) == 1:
         groups = [(slice(None), starts[0])]
-    else:
-        groups = [(slice(i, i + 1), start) for i, start in enumerate(starts)]
     for rows, start in groups:
         end = start + count
-        key_cache[rows, :, start:end] = k[rows]
-        value_cache[rows, :, start:end] = v[rows]
-        inputs = [q[rows], key_cache[rows, :, :end], value_cache[rows, :, :end]]
+        for cache, x in zip(caches, new[1:], strict=True):
+            cache[rows, :, start:end] = x[rows]
+        inputs = [new[0][rows], *(cache[rows, :, :end] for cache in caches)]
         if mask is not None:
-            inputs.append(_of_rows(xp, mask, rows, end))
-        if q.size:
-            _attend(xp, made[rows], inputs, passed)
+            inputs.append(_of_rows(mask, rows, end))
+        if made.size:
+            _attend(np, made[rows], inputs, {**attrs, "use_mask": mask is not None})
 
 
-def _of_rows(xp: ModuleType, mask: Any, rows: slice, end: int) -> Any:
+def _by_mask(
+    xp: ModuleType,
+    made: Any,
+    new: Sequence[Any],
+    caches: Sequence[Any],
+    position: Any,
+    mask: Any,
+    attrs: Attrs,
+) -> None:
+    """Attend to whole caches with a mask, so that no position is read by the host."""
+    samples, count, length = new[0].shape[0], new[0].shape[2], caches[0].shape[2]
+    if not made.size:
+        return
+    places = position.astype(xp.int64).reshape(-1, 1) + xp.arange(count)
+    rows = xp.arange(samples).reshape(-1, 1)
+    for cache, x in zip(caches, new[1:], strict=True):
+        cache.swapaxes(1, 2)[rows, places] = x.swapaxes(1, 2)
+    keys = xp.arange(length)
+    own = places[:, None, :, None]
+    visible = keys <= (own if attrs["causal"] else own[:, :, -1:])
+    before, after = Reach.of(causal=False, window=attrs["window"])
+    if before is not None and after is not None:
+        visible = visible & (keys >= own - before) & (keys <= own + after)
+    if mask is None:
+        mask = visible
+    elif mask.dtype == BOOL:
+        mask = visible & mask
+    else:
+        mask = xp.where(visible, mask, mask.dtype.type(-math.inf))
+    whole = {**attrs, "causal": False, "window": None, "use_mask": True}
+    _attend(xp, made, (new[0], *caches, mask), whole)
+
+
+def _of_rows(mask: Any, rows: slice, end: int) -> Any:
     """Return the mask of some samples and the first keys."""
     if mask.ndim == 4 and len(mask) > 1:
         mask = mask[rows]
-    return xp.ascontiguousarray(mask[..., :end] if mask.shape[-1:] != (1,) else mask)
+    return np.ascontiguousarray(mask[..., :end] if mask.shape[-1:] != (1,) else mask)
 
 
 CACHED_ATTENTION = register(
@@ -150,7 +193,8 @@ CACHED_ATTENTION = register(
             "keys up to the newest.\n\n"
             "The last query and the newest key belong together, as in\n"
             "scaled_dot_product_attention. Entries of the caches after the newest key are not\n"
-            "read. With a position for each sample, every sample has its own number of keys.\n\n"
+            "read. With a position for each sample, every sample has its own number of keys. On\n"
+            "GPUs positions are not checked.\n\n"
             "Shapes: query (N, H, T, C), key (N, K, T, C), value (N, K, T, V), in the order of\n"
             "layout; key_cache (N, K, S, C), value_cache (N, K, S, V); position (1,) or (N,);\n"
             "mask broadcasts to (N, H, T, S); output like query, with width V."
@@ -166,6 +210,6 @@ CACHED_ATTENTION = register(
             layout=choice(*LAYOUTS, default="NHTC"),
             use_mask=boolean(False),
         ),
-        execution=Execution(mutates=(3, 4), heavy=True, live=True),
+        execution=Execution(mutates=(3, 4), heavy=True),
     )
 )

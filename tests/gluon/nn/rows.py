@@ -262,9 +262,7 @@ LAYERS: dict[str, list[Row]] = {
     "SiLU": _plain(nn.SiLU, (3, 4)),
     "Swish": _plain(lambda: nn.Swish(0.7), (3, 4)),
     "SymbolBlock": [Row(_symbols, normal(3))],
-    **{
-        name: [Row(*row) for row in rows] for name, rows in transformer_rows.ROWS.items()
-    },
+    **{name: [Row(*row) for row in rows] for name, rows in transformer_rows.ROWS.items()},
 }
 
 CONTRIB: dict[str, list[Row]] = {

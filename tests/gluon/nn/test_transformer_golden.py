@@ -99,7 +99,10 @@ ATTENTIONS: dict[str, tuple[dict[str, Any], Any]] = {
     "attention causal": ({"causal": True}, lambda net, a: net(a["x"])),
     "attention lengths": ({}, lambda net, a: net(a["x"], valid_length=lengths_of("x"))),
     "attention memory": ({}, lambda net, a: net(a["x"], a["memory"])),
-    "attention memory lengths": ({}, lambda net, a: net(a["x"], a["memory"], mask=masked("memory"))),
+    "attention memory lengths": (
+        {},
+        lambda net, a: net(a["x"], a["memory"], mask=masked("memory")),
+    ),
 }
 
 

@@ -54,12 +54,8 @@ ATTENTION = [
         lambda known: _attention(known, num_kv_heads=2, causal=True, dropout=0.3, qk_norm=True),
         tokens(5),
     ),
-    Row(
-        lambda known: Called(_attention(known, use_bias=False), "query", "key"), tokens(5, 3), 2
-    ),
-    Row(
-        lambda known: Called(_attention(known), "query", "key", "value"), tokens(5, 3, 3), 3
-    ),
+    Row(lambda known: Called(_attention(known, use_bias=False), "query", "key"), tokens(5, 3), 2),
+    Row(lambda known: Called(_attention(known), "query", "key", "value"), tokens(5, 3, 3), 3),
     Row(
         lambda _: Called(
             nn.MultiHeadAttention(6, 2, fused=False, head_units=4, layout="TNC"), "query", "key"
@@ -67,9 +63,7 @@ ATTENTION = [
         lambda rng, n: [rng.standard_normal((5, n, 8)), rng.standard_normal((3, n, 7))],
         2,
     ),
-    Row(
-        lambda known: Called(_attention(known, window=2), "query", "valid_length"), _with_lengths
-    ),
+    Row(lambda known: Called(_attention(known, window=2), "query", "valid_length"), _with_lengths),
     Row(lambda known: Called(_attention(known, softcap=2.0), "query", "mask"), _with_mask, 2),
 ]
 
