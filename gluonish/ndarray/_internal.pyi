@@ -978,6 +978,26 @@ def _broadcast_exact(
     name: str | None = None,
 ) -> NDArray:
     """Broadcast the axes of size 1 to shape, where 0 means a size of 0."""
+def _cached_attention(
+    query: NDArray,
+    key: NDArray | None = None,
+    value: NDArray | None = None,
+    key_cache: NDArray | None = None,
+    value_cache: NDArray | None = None,
+    position: NDArray | None = None,
+    mask: NDArray | None = None,
+    causal: bool | int = True,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Write new keys and values into caches at a position, in place, then attend to all keys up to
+    the newest."""
 def _cast_weights(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,

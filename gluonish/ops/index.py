@@ -4,6 +4,7 @@ Looking up a name loads its module. A test compares this table with the operator
 """
 
 MODULES: dict[str, str] = {
+    "attention.cached": "_cached_attention",
     "attention.interleaved": (
         "_contrib_div_sqrt_dim _contrib_interleaved_matmul_encdec_qk "
         "_contrib_interleaved_matmul_encdec_valatt _contrib_interleaved_matmul_selfatt_qk "

@@ -1048,6 +1048,27 @@ def _broadcast_exact(
     out: None = None,
 ) -> Symbol:
     """Broadcast the axes of size 1 to shape, where 0 means a size of 0."""
+def _cached_attention(
+    query: Symbol | None = None,
+    key: Symbol | None = None,
+    value: Symbol | None = None,
+    key_cache: Symbol | None = None,
+    value_cache: Symbol | None = None,
+    position: Symbol | None = None,
+    mask: Symbol | None = None,
+    causal: bool | int = True,
+    window: int | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    use_mask: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Write new keys and values into caches at a position, in place, then attend to all keys up to
+    the newest."""
 def _cast_weights(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,

@@ -16,6 +16,7 @@ REPLACED = frozenset(
         *("RMSNorm", "RMSNorm-axis"),
         *("CTCLoss", "CTCLoss-lengths", "LSTM-projected", "LSTMCell", "GRUCell", "ResidualCell"),
         *("BidirectionalCell", "LSTMPCell"),
+        *("MultiHeadAttention", "MultiHeadAttention-grouped", "MultiHeadAttention-memory"),
     )
 )
 SUBJECTS = {**LAYERS, **LOSSES, **RECURRENT}

@@ -265,6 +265,9 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     saved = [normal(2, 3, 2), normal(2, 3, 1), np.array([3, 7])]
     attrs = {"scale": 0.5, "dropout": 0.3}
     yield f"_{name}_backward", Case([normal(2, 3, 2), *three, *saved], attrs)
+    caches = [normal(2, 2, 6, 4), normal(2, 2, 6, 2), np.array([1, 3])]
+    new = [normal(2, 4, 3, 4), normal(2, 2, 3, 4), normal(2, 2, 3, 2)]
+    yield "_cached_attention", Case([*new, *caches], {"window": 2})
     hidden = {"use_mask": True, "use_length": True, "shape": (2, 3, 5)}
     yield "_attention_hidden", Case([three[0], *optional], hidden)
     factors = {"p": 0.3, "shape": (4, 5), "dtype": np.dtype(np.float32)}

@@ -54,6 +54,7 @@ NO_GRADIENT = (
     "_batch_norm_residual_sums",
     "_batch_norm_statistics",
     "_batch_norm_sums",
+    "_cached_attention",
     "_cast_weights",
     "_contrib_RROIAlign",
     "_contrib_allclose",

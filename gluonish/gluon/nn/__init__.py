@@ -7,6 +7,7 @@ from gluonish.gluon.nn import activations as activations
 from gluonish.gluon.nn import basic_layers as basic_layers
 from gluonish.gluon.nn import conv_layers as conv_layers
 from gluonish.gluon.nn.activations import ELU, GELU, SELU, Activation, LeakyReLU, PReLU, SiLU, Swish
+from gluonish.gluon.nn.attention import AttentionCache, MultiHeadAttention
 from gluonish.gluon.nn.basic_layers import Dense, Dropout, Embedding, Flatten, HybridLambda, Lambda
 from gluonish.gluon.nn.batch_norm import BatchNorm, BatchNormReLU
 from gluonish.gluon.nn.conv_layers import (
@@ -46,6 +47,7 @@ __all__ = [
     "GELU",
     "SELU",
     "Activation",
+    "AttentionCache",
     "AvgPool1D",
     "AvgPool2D",
     "AvgPool3D",
@@ -82,6 +84,7 @@ __all__ = [
     "MaxPool1D",
     "MaxPool2D",
     "MaxPool3D",
+    "MultiHeadAttention",
     "PReLU",
     "RMSNorm",
     "ReflectionPad2D",

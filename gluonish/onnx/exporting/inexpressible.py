@@ -19,6 +19,8 @@ _TARGET = "it makes targets for training; leave it out of the exported network"
 
 REASONS: Mapping[str, str] = {
     **dict.fromkeys(("Custom", "_NDArray", "_Native", "_gluonish_np_function"), _CODE),
+    "_cached_attention": "it writes into its inputs, which ONNX has no operator for; export the "
+    "network without a cache",
     **dict.fromkeys(
         (
             *("_contrib_DeformableConvolution", "_contrib_ModulatedDeformableConvolution"),

@@ -159,13 +159,17 @@ def _axis_gradient(g: V, data: V, *, axis: int, begin: int, end: int | None) -> 
 
 
 def _axis_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Infer the output's extents from data, with the sliced axis if it is known."""
-    shape = inputs[0]
+    """Infer extents both ways; the sliced axis of the output, if that of data is known."""
+    shape = inputs[0] or outputs[0]
     if shape is None:
         return
     axis = attrs["axis"] + len(shape) * (attrs["axis"] < 0)
     if not 0 <= axis < len(shape):
         return
+    if outputs[0] is not None:
+        whole = tuple(UNKNOWN if i == axis else n for i, n in enumerate(outputs[0]))
+        merge_shape(inputs, 0, whole)
+        shape = inputs[0] or whole
     length = UNKNOWN
     if shape[axis] != UNKNOWN:
         length = len(range(*slice(attrs["begin"], attrs["end"]).indices(shape[axis])))

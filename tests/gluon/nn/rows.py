@@ -14,6 +14,7 @@ from gluonish.gluon import loss, nn
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.contrib import cnn as contrib_cnn
 from gluonish.gluon.contrib import nn as contrib_nn
+from tests.gluon.nn import transformer_rows
 
 Inputs = Callable[[np.random.Generator, int], list[Any]]
 
@@ -269,6 +270,7 @@ LAYERS: dict[str, list[Row]] = {
     "SiLU": _plain(nn.SiLU, (3, 4)),
     "Swish": _plain(lambda: nn.Swish(0.7), (3, 4)),
     "SymbolBlock": [Row(_symbols, normal(3))],
+    **{name: [Row(*row) for row in rows] for name, rows in transformer_rows.ROWS.items()},
 }
 
 CONTRIB: dict[str, list[Row]] = {

@@ -67,6 +67,15 @@ LAYERS: dict[str, Subject] = {
     "Swish": (lambda: nn.Swish(0.8), _ROW),
     "SiLU": (lambda: nn.SiLU(), _ROW),
     "Identity": (lambda: nn.Identity(), _ROW),
+    "MultiHeadAttention": (lambda: nn.MultiHeadAttention(8, 4, causal=True), [_random(2, 5, 6)]),
+    "MultiHeadAttention-grouped": (
+        lambda: nn.MultiHeadAttention(8, 4, 2, qk_norm=True, layout="TNC"),
+        [_random(5, 2, 8), _random(3, 2, 8)],
+    ),
+    "MultiHeadAttention-memory": (
+        lambda: nn.MultiHeadAttention(8, 2, fused=False, window=2),
+        [_random(2, 5, 6), _random(2, 3, 7)],
+    ),
     "HybridLambda": (lambda: nn.HybridLambda("tanh"), _ROW),
     "Lambda": (lambda: nn.Lambda(lambda x: x * 2 + x.sum(axis=1, keepdims=True)), _ROW),
     "Sequential": (lambda: _joined(nn.Sequential()), _ROW),

@@ -1,0 +1,460 @@
+"""MultiHeadAttention and its cache of keys and values."""
+
+from types import ModuleType
+from typing import Any, NamedTuple, SupportsFloat
+
+import gluonish.ndarray as nd
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.basic_layers import Dense
+from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
+from gluonish.gluon.parameter.parameter import Init
+from gluonish.ndarray import NDArray
+
+__all__ = ["AttentionCache", "MultiHeadAttention"]
+
+_HEAD_LAYOUTS = {"NTC": "NTHC", "TNC": "TNHC"}  # the layout after the split of C into heads
+
+
+class AttentionCache(NamedTuple):
+    """Keys and values of earlier tokens, for attention that computes those of new tokens only.
+
+    With a position, a call of `MultiHeadAttention` writes the T new keys and values into the
+    arrays, at the position; the caller then adds T to it. Without one, the cache is complete, and
+    a call reads it only, as attention to an encoder's output does.
+
+    Attributes:
+        keys: (N, num_kv_heads, length, head_units); a complete cache has the order of axes of
+            the layer's layout, (N, S, num_kv_heads, head_units) or (S, N, num_kv_heads,
+            head_units).
+        values: Like ``keys``.
+        position: Number of tokens in the cache, an integer array (1,), or (N,) for each sample;
+            None for a complete cache.
+    """
+
+    keys: Any
+    values: Any
+    position: Any = None
+
+
+def check_rate(layer: str, name: str, rate: object) -> None:
+    """Raise an error if a probability of dropout is not in [0, 1).
+
+    Raises:
+        ArgumentError: The probability is out of range.
+        ArgumentTypeError: It is not a number.
+    """
+    if not isinstance(rate, SupportsFloat):
+        raise ArgumentTypeError(f"{layer}: expected {name} to be a number, got {rate!r}")
+    if not 0 <= float(rate) < 1:
+        raise ArgumentError(f"{layer}: expected {name} in [0, 1), got {rate}")
+
+
+def check_positive(layer: str, **numbers: object) -> None:
+    """Raise an error if arguments of a layer are not ints of at least 1.
+
+    Raises:
+        ArgumentError: A number is below 1.
+        ArgumentTypeError: An argument is not an int.
+    """
+    check_ints(layer, **numbers)
+    for name, number in numbers.items():
+        if int(number) < 1:  # type: ignore[call-overload]  # `check_ints` has seen to it
+            raise ArgumentError(f"{layer}: expected {name} of 1 or more, got {number}")
+
+
+def divided(layer: str, units: int, num_heads: int) -> int:
+    """Return units / num_heads.
+
+    Raises:
+        ArgumentError: The division has a remainder.
+    """
+    if units % num_heads:
+        raise ArgumentError(
+            f"{layer}: expected num_heads that divides units {units}, got {num_heads}"
+        )
+    return units // num_heads
+
+
+class _JoinedDense(Dense):
+    """The projections of queries, keys and values, whose weights are rows of one weight.
+
+    Args:
+        parts: Number of rows of queries, keys and values.
+        **kwargs: See `Dense`.
+
+    Inputs:
+        query: (N, T, in_units).
+        key: (N, S, in_units); None for self-attention.
+        value: (N, S, in_units); None for ``key``.
+
+    Outputs:
+        q, k, v: projections (N, T, part), each joined with the next one if their inputs are one
+            array.
+    """
+
+    def __init__(self, parts: tuple[int, int, int], **kwargs: Any) -> None:
+        super().__init__(sum(parts), flatten=False, **kwargs)
+        self._parts = parts
+
+    def hybrid_forward(  # type: ignore[override]  # it has more inputs than Dense
+        self,
+        F: ModuleType,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        weight: Any = None,
+        bias: Any = None,
+    ) -> Any:
+        """Project queries, keys and values.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            query: (N, T, in_units).
+            key: (N, S, in_units), or None.
+            value: (N, S, in_units), or None.
+            weight: The parameter ``weight``.
+            bias: The parameter ``bias``; None with ``use_bias=False``.
+        """
+        if key is None:
+            return super().hybrid_forward(F, query, weight, bias)
+        first, second, third = self._parts
+        if value is None:
+            pieces = [(query, 0, first), (key, first, self._units)]
+        else:
+            pieces = [(query, 0, first), (key, first, first + second)]
+            pieces.append((value, self._units - third, self._units))
+        return [self._product(F, x, weight, bias, *rows) for x, *rows in pieces]
+
+    @staticmethod
+    def _product(F: ModuleType, x: Any, weight: Any, bias: Any, begin: int, end: int) -> Any:
+        weight = F.slice_axis(weight, axis=0, begin=begin, end=end)
+        if bias is not None:
+            bias = F.slice_axis(bias, axis=0, begin=begin, end=end)
+        options = {"num_hidden": end - begin, "flatten": False, "no_bias": bias is None}
+        return F.FullyConnected(x, weight, bias, **options)
+
+
+class _HeadNorm(HybridBlock):
+    """Divide each head by its root mean square: ``y = x / sqrt(mean(x^2) + epsilon) * gamma``."""
+
+    def __init__(self, units: int, epsilon: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._epsilon = epsilon
+        self.gamma = self.params._declare("gamma", (units,), "ones")
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor, gamma: Tensor) -> Any:
+        """Normalize along the last axis.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (..., units).
+            gamma: Scale of each unit, a parameter.
+        """
+        mean = F.mean(F.square(x), axis=-1, keepdims=True)
+        return F.broadcast_mul(F.broadcast_mul(x, F.rsqrt(mean + self._epsilon)), gamma)
+
+
+class MultiHeadAttention(HybridBlock):
+    """Attention of several heads: ``y = concat(softmax(q k^T / sqrt(C)) v for each head) W^T + b``.
+
+    Queries, keys and values are projections of the inputs, with H heads of C = head_units. Weights
+    are never kept as a matrix; see `mx.nd.scaled_dot_product_attention`.
+
+    Args:
+        units: Number of output features.
+        num_heads: Number H of heads of the queries.
+        num_kv_heads: Number K of heads of keys and values, which divides ``num_heads``: each is
+            shared by a group of heads of the queries. None for ``num_heads``.
+        head_units: Size C of a head; None for ``units / num_heads``.
+        use_bias: Whether the projections of queries, keys and values have a bias.
+        dropout: Probability of dropping a weight of attention in training, in [0, 1).
+        causal: Whether a query attends to no later key; the last query and the last key belong
+            together.
+        window: A query attends to keys less than ``window`` positions away; None for all.
+        qk_norm: Whether heads of queries and keys are divided by their root mean square, with a
+            trained scale, before the rotation.
+        rotary: Block that rotates heads by their positions, such as `RotaryEmbedding`, called as
+            ``rotary(heads, positions)`` with heads (N, T, heads, C), or (T, N, heads, C) with
+            ``layout="TNC"``, and positions (T,), (N, T) or None for 0, 1, ...
+        scale: Factor of the scores; None for ``1 / sqrt(C)``.
+        softcap: Scores are ``softcap * tanh(scores / softcap)``, before masks; None for no cap.
+        layout: ``"NTC"`` for batches first, or ``"TNC"``.
+        fused: Whether one Dense, ``qkv``, projects queries, keys and values: with one product in
+            self-attention. Otherwise there are ``query``, ``key`` and ``value``, which keys of
+            another width need, and which are faster if keys are not of the queries' array.
+        use_output_bias: Whether the output has a bias; None for ``use_bias``.
+        epsilon: Small constant added to the mean square of ``qk_norm``.
+        dtype: Element type of the parameters.
+        weight_initializer: Initializer of all weights; None uses the one passed to `initialize`.
+        bias_initializer: Initializer of all biases.
+        in_units: Number of features of the queries; 0 infers it from the first batch.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        query: (N, T, in_units), or (T, N, in_units) with ``layout="TNC"``.
+        key: (N, S, ...) or (S, N, ...); None for self-attention, where keys are of ``query``.
+        value: Like ``key``, whose array it is by default.
+        mask: broadcasts to (N, H, T, S): boolean, true where a query attends to a key, or
+            floating, added to the scores. With a growing cache, S is the length of the cache.
+        valid_length: number of keys of each sample, (N,); the others are hidden.
+        cache: `AttentionCache`.
+        positions: positions of the queries (and keys, if they are of the same array) for
+            ``rotary``, (T,) or (N, T); None for 0, 1, ..., from the position of the cache on.
+
+    Outputs:
+        y: (N, T, units) or (T, N, units).
+
+    Raises:
+        ArgumentError: ``num_heads`` does not divide ``units``, ``num_kv_heads`` does not divide
+            ``num_heads``, a number is out of range, or a call has arguments that exclude each
+            other.
+        ArgumentTypeError: An argument is not a number.
+        OperatorError: In the call, if the arrays do not fit each other.
+
+    References:
+        A. Vaswani et al., Attention Is All You Need, 2017.
+        J. Ainslie et al., GQA: Training Generalized Multi-Query Transformer Models from Multi-Head
+        Checkpoints, 2023.
+
+    Example:
+        >>> import gluonish as mx
+        >>> layer = mx.gluon.nn.MultiHeadAttention(units=8, num_heads=2, causal=True)
+        >>> layer.initialize()
+        >>> tokens = mx.nd.ones((1, 5, 8))
+        >>> layer(tokens).shape
+        (1, 5, 8)
+        >>> cache = layer.begin_cache(1, length=16)
+        >>> for i in range(5):  # one token at a time
+        ...     y = layer(tokens[:, i : i + 1], cache=cache)
+        ...     cache.position[:] += 1
+        >>> y.shape
+        (1, 1, 8)
+    """
+
+    def __init__(
+        self,
+        units: int,
+        num_heads: int,
+        num_kv_heads: int | None = None,
+        head_units: int | None = None,
+        use_bias: bool = True,
+        dropout: float = 0.0,
+        causal: bool = False,
+        window: int | None = None,
+        qk_norm: bool = False,
+        rotary: HybridBlock | None = None,
+        scale: float | None = None,
+        softcap: float | None = None,
+        layout: str = "NTC",
+        fused: bool = True,
+        use_output_bias: bool | None = None,
+        epsilon: float = 1e-6,
+        dtype: Any = "float32",
+        weight_initializer: Init | None = None,
+        bias_initializer: Init | None = "zeros",
+        in_units: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        name = type(self).__name__
+        super().__init__(**kwargs)
+        check_positive(name, units=units, num_heads=num_heads)
+        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        head_units = divided(name, units, num_heads) if head_units is None else head_units
+        check_positive(name, num_kv_heads=num_kv_heads, head_units=head_units)
+        if num_heads % num_kv_heads:
+            raise ArgumentError(
+                f"{name}: expected num_kv_heads that divides num_heads {num_heads}, got "
+                f"{num_kv_heads}"
+            )
+        check_layout(layout, tuple(_HEAD_LAYOUTS), name)
+        check_rate(name, "dropout", dropout)
+        if window is not None:
+            check_positive(name, window=window)
+        if softcap is not None and not softcap > 0:
+            raise ArgumentError(f"{name}: expected softcap above 0, got {softcap}")
+        self._units, self._head_units = units, head_units
+        self._heads = (num_heads, num_kv_heads, num_kv_heads)
+        self._layout, self._dropout, self._dtype = layout, dropout, dtype
+        self._attrs: dict[str, Any] = {"causal": bool(causal), "window": window, "scale": scale}
+        self._attrs |= {"softcap": softcap, "layout": _HEAD_LAYOUTS[layout]}
+        self._fused = bool(fused)
+        self.query_norm = self.key_norm = None
+        options = {"dtype": dtype, "weight_initializer": weight_initializer}
+        options["bias_initializer"] = bias_initializer
+        with self.name_scope():
+            self._add_projections(in_units, {**options, "use_bias": use_bias})
+            if qk_norm:
+                self.query_norm = _HeadNorm(head_units, epsilon, prefix="query_norm_")
+                self.key_norm = _HeadNorm(head_units, epsilon, prefix="key_norm_")
+            self.rotary = rotary
+            options["use_bias"] = use_bias if use_output_bias is None else use_output_bias
+            inner = num_heads * head_units
+            self.output = Dense(units, flatten=False, in_units=inner, prefix="output_", **options)
+
+    def _add_projections(self, in_units: int, options: dict[str, Any]) -> None:
+        parts = [heads * self._head_units for heads in self._heads]
+        if self._fused:
+            rows = (parts[0], parts[1], parts[2])
+            self.qkv = _JoinedDense(rows, in_units=in_units, prefix="qkv_", **options)
+            return
+        self.query = Dense(parts[0], flatten=False, in_units=in_units, prefix="query_", **options)
+        self.key = Dense(parts[1], flatten=False, prefix="key_", **options)
+        self.value = Dense(parts[2], flatten=False, prefix="value_", **options)
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
+        valid_length: Tensor | None = None,
+        cache: AttentionCache | None = None,
+        positions: Tensor | None = None,
+    ) -> Any:
+        """Project, attend, and project the result.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            query: (N, T, in_units) or (T, N, in_units).
+            key: (N, S, ...) or (S, N, ...), or None.
+            value: Like ``key``, or None.
+            mask: Broadcasts to (N, H, T, S), or None.
+            valid_length: (N,), or None.
+            cache: `AttentionCache`, or None.
+            positions: (T,) or (N, T), or None.
+        """
+        self._check_call(key, value, valid_length, cache)
+        attrs = dict(self._attrs)
+        if cache is not None and cache[2] is None:
+            q = self._prepare(F, self._queries(F, query), self.query_norm, positions)
+            k, v = cache[:2]
+        else:
+            if cache is not None and positions is None and self.rotary is not None:
+                positions = self._cached_positions(F, query, cache[2])
+            q, k, v = self._project(F, query, key, value)
+            q = self._prepare(F, q, self.query_norm, positions)
+            k = self._prepare(F, k, self.key_norm, positions if key is None else None)
+        if cache is not None and cache[2] is not None:
+            inputs = (q, k, v, *cache, *(() if mask is None else (mask,)))
+            made = F._internal._cached_attention(*inputs, use_mask=mask is not None, **attrs)
+        else:
+            attrs |= {"mask": mask, "valid_length": valid_length, "dropout": self._dropout}
+            made = F.scaled_dot_product_attention(q, k, v, **attrs)
+        return self.output(F.reshape(made, shape=(0, 0, -1)))
+
+    def _check_call(self, key: Any, value: Any, valid_length: Any, cache: Any) -> None:
+        """Refuse arguments that exclude each other.
+
+        Raises:
+            ArgumentError: The message says which.
+        """
+        if key is None and value is not None:
+            raise ArgumentError(f"{self.name}: expected a key with value, got None")
+        if cache is None:
+            return
+        if key is not None:
+            raise ArgumentError(f"{self.name}: expected no key with a cache, got one")
+        if cache[2] is not None and valid_length is not None:
+            raise ArgumentError(
+                f"{self.name}: expected no valid_length with a growing cache, got one; pass a "
+                "position (N,) in the cache"
+            )
+
+    def _project(
+        self, F: ModuleType, query: Any, key: Any = None, value: Any = None
+    ) -> tuple[Any, ...]:
+        """Return heads of queries, keys and values, (N, T, heads, C) or (T, N, heads, C)."""
+        heads = self._heads
+        if not self._fused:
+            key = query if key is None else key
+            inputs = ((self.query, query), (self.key, key))
+            made = [
+                layer(x) for layer, x in (*inputs, (self.value, key if value is None else value))
+            ]
+            return tuple(self._split(F, x, n)[0] for x, n in zip(made, heads, strict=True))
+        if key is None:
+            return tuple(self._split(F, self.qkv(query), *heads))
+        if value is None:
+            q, joined = self.qkv(query, key)
+            return (*self._split(F, q, heads[0]), *self._split(F, joined, *heads[1:]))
+        made = self.qkv(query, key, value)
+        return tuple(self._split(F, x, n)[0] for x, n in zip(made, heads, strict=True))
+
+    def _queries(self, F: ModuleType, query: Any) -> Any:
+        """Return heads of queries, without keys and values."""
+        if self._fused:
+            raise ArgumentError(
+                f"{self.name}: expected fused=False of a layer that reads a complete cache"
+            )
+        return self._split(F, self.query(query), self._heads[0])[0]
+
+    def _split(self, F: ModuleType, x: Any, *counts: int) -> list[Any]:
+        """Split features into groups of heads."""
+        x = F.reshape(x, shape=(0, 0, -1, self._head_units))
+        if len(counts) == 1:
+            return [x]
+        ends = [sum(counts[: i + 1]) for i in range(len(counts))]
+        return [
+            F.slice_axis(x, axis=2, begin=end - count, end=end)
+            for end, count in zip(ends, counts, strict=True)
+        ]
+
+    def _prepare(self, F: ModuleType, heads: Any, norm: Any, positions: Any) -> Any:
+        """Normalize and rotate heads of queries or keys."""
+        if norm is not None:
+            heads = norm(heads)
+        return heads if self.rotary is None else self.rotary(heads, positions)
+
+    def _cached_positions(self, F: ModuleType, query: Any, position: Any) -> Any:
+        """Return the positions (1, T) or (N, T) of queries behind those in a cache."""
+        axis = self._layout.index("T")
+        new = F.expand_dims(F.contrib.arange_like(query, axis=axis), axis=0)
+        start = F.expand_dims(F.cast(position, dtype="float32"), axis=1)
+        return F.broadcast_add(start, F.cast(new, dtype="float32"))
+
+    def begin_cache(
+        self, batch_size: int, length: int, ctx: Any = None, dtype: Any = None
+    ) -> AttentionCache:
+        """Return an empty cache.
+
+        Args:
+            batch_size: Number N of samples.
+            length: Largest number of tokens.
+            ctx: Device; the current one by default.
+            dtype: Element type; that of the layer's parameters by default.
+
+        Raises:
+            ArgumentError: A number is below 1.
+            ArgumentTypeError: A number is not an int.
+        """
+        check_positive(f"{type(self).__name__}.begin_cache", batch_size=batch_size, length=length)
+        shape = (batch_size, self._heads[1], length, self._head_units)
+        dtype = self.output.weight.dtype if dtype is None else dtype
+        keys, values = (nd.zeros(shape, ctx=ctx, dtype=dtype) for _ in range(2))
+        return AttentionCache(keys, values, nd.zeros((1,), ctx=ctx, dtype="int32"))
+
+    def fill_cache(self, key: NDArray, value: NDArray | None = None) -> AttentionCache:
+        """Return the complete cache of keys and values that do not change from token to token.
+
+        Args:
+            key: (N, S, ...) or (S, N, ...), such as the output of an encoder.
+            value: Like ``key``, whose array it is by default.
+
+        Raises:
+            ArgumentError: The layer is fused.
+        """
+        if self._fused:
+            raise ArgumentError(f"{self.name}.fill_cache: expected a layer with fused=False")
+        k, v = self.key(key), self.value(key if value is None else value)
+        (keys,), (values,) = (self._split(nd, x, self._heads[1]) for x in (k, v))
+        return AttentionCache(self._prepare(nd, keys, self.key_norm, None), values)
+
+    def __repr__(self) -> str:
+        heads, groups, _ = self._heads
+        shared = "" if heads == groups else f", num_kv_heads={groups}"
+        return (
+            f"{type(self).__name__}({self._units}, num_heads={heads}{shared}, "
+            f"head_units={self._head_units}, layout={self._layout})"
+        )

@@ -1,0 +1,215 @@
+"""Attention on a cache of keys and values, which grows in place: the steps of generation.
+
+References:
+    R. Pope et al., Efficiently Scaling Transformer Inference, 2022.
+"""
+
+import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.device import Platform
+from gluonish.core.dtype import BOOL, INT64
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, integer, number, optional
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.attention.scaled_dot_product import (
+    ATTENTION,
+    LAYOUTS,
+    Reach,
+    by_heads,
+    shape_by_heads,
+)
+from gluonish.ops.facts import Execution
+from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support.precision import accumulator
+
+_NAME = "_cached_attention"
+_INPUTS = ("query", "key", "value", "key_cache", "value_cache", "position", "mask")
+_PASSED = ("causal", "window", "scale", "softcap")  # attributes that both operators have
+
+
+def _check_cache(name: str, new: Shape, cache: Spec, dtype: Any) -> None:
+    held = (*new[:2], new[3])
+    if len(cache.shape) != 4 or (*cache.shape[:2], cache.shape[3]) != held or cache.dtype != dtype:
+        raise OperatorError(
+            f"{_NAME}: expected {name} {dtype.name}({new[0]}, {new[1]}, length, {new[3]}), got "
+            f"{cache}"
+        )
+
+
+def _infer(
+    query: Spec,
+    key: Spec,
+    value: Spec,
+    key_cache: Spec,
+    value_cache: Spec,
+    position: Spec,
+    mask: Spec | None = None,
+    **attrs: Any,
+) -> tuple[Spec, ...]:
+    layout = attrs["layout"]
+    if len(query.shape) != 4:
+        raise OperatorError(
+            f"{_NAME}: expected query ({', '.join(layout)}), got shape {query.shape}"
+        )
+    passed = {name: attrs[name] for name in (*_PASSED, "layout")}
+    out = ATTENTION.infer(query, key, value, **ATTENTION.schema.defaults | passed)[0]
+    queries, keys, values = (shape_by_heads(x.shape, layout) for x in (query, key, value))
+    if queries[2] != keys[2]:
+        raise OperatorError(
+            f"{_NAME}: expected a key for each of {queries[2]} queries, got {keys[2]}"
+        )
+    _check_cache("key_cache", keys, key_cache, key.dtype)
+    _check_cache("value_cache", values, value_cache, value.dtype)
+    if key_cache.shape[2] != value_cache.shape[2]:
+        raise OperatorError(
+            f"{_NAME}: expected caches of one length, got shapes {key_cache.shape} and "
+            f"{value_cache.shape}"
+        )
+    samples = queries[0]
+    if position.shape not in ((1,), (samples,)) or position.dtype.kind not in "iu":
+        raise OperatorError(
+            f"{_NAME}: expected position (1,) or ({samples},) of integers, got {position}"
+        )
+    if mask is not None:
+        attention = ATTENTION.schema.defaults | {"use_mask": True}
+        cached = (Spec(x.shape, query.dtype) for x in (key_cache, value_cache))
+        ATTENTION.infer(Spec(queries, query.dtype), *cached, mask, **attention)
+    return (out,)
+
+
+def _attend(xp: ModuleType, out: Any, inputs: Sequence[Any], attrs: Attrs) -> None:
+    """Compute attention of arrays (N, H, T, C) by the kernel that an eager call would run."""
+    q, _, v = inputs[:3]
+    specs = [Spec(x.shape, x.dtype) for x in inputs]
+    platform: Platform = "cpu" if xp is np else "gpu"
+    made = xp.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
+    log_sum = xp.empty((*q.shape[:-1], 1), accumulator(q.dtype))
+    kernel = ATTENTION.select_kernel(platform, specs, attrs)
+    kernel(xp, (made, log_sum, xp.empty(2, INT64)), *inputs, **attrs)
+    out[...] = made
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    key_cache: Any,
+    value_cache: Any,
+    position: Any,
+    mask: Any = None,
+    **attrs: Any,
+) -> None:
+    layout = attrs["layout"]
+    q, k, v, made = (by_heads(x, layout) for x in (query, key, value, out))
+    passed: dict[str, Any] = dict(ATTENTION.schema.defaults)
+    passed |= {name: attrs[name] for name in _PASSED} | {"train": False}
+    if xp is np:
+        _by_prefixes(made, (q, k, v), (key_cache, value_cache), position, mask, passed)
+    else:
+        _by_mask(xp, made, (q, k, v), (key_cache, value_cache), position, mask, passed)
+
+
+def _by_prefixes(
+    made: Any, new: Sequence[Any], caches: Sequence[Any], position: Any, mask: Any, attrs: Attrs
+) -> None:
+    """Attend to the keys that were written, for groups of samples of one position."""
+    count, length = new[0].shape[2], caches[0].shape[2]
+    starts: list[int] = position.tolist()
+    for start in starts:
+        if not 0 <= start <= length - count:
+            raise OperatorError(
+                f"{_NAME}: expected a position from 0 to {length - count}, for {count} new keys in "
+                f"a cache of length {length}, got {start}"
+            )
+    groups = [(slice(i, i + 1), start) for i, start in enumerate(starts)]
+    if len(set(starts)) == 1:
+        groups = [(slice(None), starts[0])]
+    for rows, start in groups:
+        end = start + count
+        for cache, x in zip(caches, new[1:], strict=True):
+            cache[rows, :, start:end] = x[rows]
+        inputs = [new[0][rows], *(cache[rows, :, :end] for cache in caches)]
+        if mask is not None:
+            inputs.append(_of_rows(mask, rows, end))
+        if made.size:
+            _attend(np, made[rows], inputs, {**attrs, "use_mask": mask is not None})
+
+
+def _by_mask(
+    xp: ModuleType,
+    made: Any,
+    new: Sequence[Any],
+    caches: Sequence[Any],
+    position: Any,
+    mask: Any,
+    attrs: Attrs,
+) -> None:
+    """Attend to whole caches with a mask, so that no position is read by the host."""
+    samples, count, length = new[0].shape[0], new[0].shape[2], caches[0].shape[2]
+    if not made.size:
+        return
+    places = position.astype(xp.int64).reshape(-1, 1) + xp.arange(count)
+    rows = xp.arange(samples).reshape(-1, 1)
+    for cache, x in zip(caches, new[1:], strict=True):
+        cache.swapaxes(1, 2)[rows, places] = x.swapaxes(1, 2)
+    keys = xp.arange(length)
+    own = places[:, None, :, None]
+    visible = keys <= (own if attrs["causal"] else own[:, :, -1:])
+    before, after = Reach.of(causal=False, window=attrs["window"])
+    if before is not None and after is not None:
+        visible = visible & (keys >= own - before) & (keys <= own + after)
+    if mask is None:
+        mask = visible
+    elif mask.dtype == BOOL:
+        mask = visible & mask
+    else:
+        mask = xp.where(visible, mask, mask.dtype.type(-math.inf))
+    whole = {**attrs, "causal": False, "window": None, "use_mask": True}
+    _attend(xp, made, (new[0], *caches, mask), whole)
+
+
+def _of_rows(mask: Any, rows: slice, end: int) -> Any:
+    """Return the mask of some samples and the first keys."""
+    if mask.ndim == 4 and len(mask) > 1:
+        mask = mask[rows]
+    return np.ascontiguousarray(mask[..., :end] if mask.shape[-1:] != (1,) else mask)
+
+
+CACHED_ATTENTION = register(
+    Operator(
+        _NAME,
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "Write new keys and values into caches at a position, in place, then attend to all\n"
+            "keys up to the newest.\n\n"
+            "The last query and the newest key belong together, as in\n"
+            "scaled_dot_product_attention. Entries of the caches after the newest key are not\n"
+            "read. With a position for each sample, every sample has its own number of keys. On\n"
+            "GPUs positions are not checked.\n\n"
+            "Shapes: query (N, H, T, C), key (N, K, T, C), value (N, K, T, V), in the order of\n"
+            "layout; key_cache (N, K, S, C), value_cache (N, K, S, V); position (1,) or (N,);\n"
+            "mask broadcasts to (N, H, T, S); output like query, with width V."
+        ),
+        inputs=_INPUTS,
+        active_inputs=lambda attrs: _INPUTS if attrs["use_mask"] else _INPUTS[:-1],
+        optional={"mask": "use_mask"},
+        schema=Schema(
+            causal=boolean(True),
+            window=optional(integer(low=1)),
+            scale=optional(number()),
+            softcap=optional(number()),
+            layout=choice(*LAYOUTS, default="NHTC"),
+            use_mask=boolean(False),
+        ),
+        execution=Execution(mutates=(3, 4), heavy=True),
+    )
+)

@@ -1,0 +1,70 @@
+"""How to make and call the layers of transformers; see `tests.gluon.nn.rows`."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.gluon import nn
+from gluonish.gluon.block.hybrid_block import HybridBlock
+
+UNITS = 8
+
+
+class Row(NamedTuple):
+    """As in `tests.gluon.nn.rows`, which imports this module."""
+
+    make: Any
+    inputs: Any
+    differentiable: int = 1
+
+
+class Called(HybridBlock):
+    """A block called with arrays under names."""
+
+    def __init__(self, block: HybridBlock, *names: str) -> None:
+        super().__init__()
+        self._names = names
+        with self.name_scope():
+            self.block = block
+
+    def hybrid_forward(self, F: Any, *args: Any) -> Any:  # type: ignore[override]  # any number
+        return self.block(**dict(zip(self._names, args, strict=True)))
+
+
+def tokens(*lengths: int) -> Any:
+    """Return a function of arrays (n, length, UNITS)."""
+    return lambda rng, n: [rng.standard_normal((n, length, UNITS)) for length in lengths]
+
+
+def _with_lengths(rng: np.random.Generator, n: int) -> list[Any]:
+    return [rng.standard_normal((n, 5, UNITS)), rng.integers(0, 6, (n,))]
+
+
+def _with_mask(rng: np.random.Generator, n: int) -> list[Any]:
+    return [rng.standard_normal((n, 5, UNITS)), rng.standard_normal((n, 1, 5, 5))]
+
+
+def _attention(known: bool, **options: Any) -> HybridBlock:
+    return nn.MultiHeadAttention(UNITS, 4, in_units=UNITS * known, **options)
+
+
+ATTENTION = [
+    Row(_attention, tokens(5)),
+    Row(
+        lambda known: _attention(known, num_kv_heads=2, causal=True, dropout=0.3, qk_norm=True),
+        tokens(5),
+    ),
+    Row(lambda known: Called(_attention(known, use_bias=False), "query", "key"), tokens(5, 3), 2),
+    Row(lambda known: Called(_attention(known), "query", "key", "value"), tokens(5, 3, 3), 3),
+    Row(
+        lambda _: Called(
+            nn.MultiHeadAttention(6, 2, fused=False, head_units=4, layout="TNC"), "query", "key"
+        ),
+        lambda rng, n: [rng.standard_normal((5, n, 8)), rng.standard_normal((3, n, 7))],
+        2,
+    ),
+    Row(lambda known: Called(_attention(known, window=2), "query", "valid_length"), _with_lengths),
+    Row(lambda known: Called(_attention(known, softcap=2.0), "query", "mask"), _with_mask, 2),
+]
+
+ROWS: dict[str, list[Row]] = {"MultiHeadAttention": ATTENTION}

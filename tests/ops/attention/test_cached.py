@@ -1,0 +1,205 @@
+"""_cached_attention against attention without a cache, and against float64."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import gluonish as mx
+from gluonish.core.errors import OperatorError
+from gluonish.ops.attention import cached
+
+RANDOM = np.random.default_rng(5)
+N, H, K, T, LENGTH, C, V = 3, 4, 2, 6, 9, 8, 5
+AXES = {"NHTC": (0, 1, 2, 3), "NTHC": (0, 2, 1, 3), "TNHC": (2, 0, 1, 3)}
+
+
+def arrays(dtype: Any = np.float32) -> tuple[np.ndarray, ...]:
+    shapes = [(N, H, T, C), (N, K, T, C), (N, K, T, V)]
+    return tuple(RANDOM.standard_normal(shape).astype(dtype) for shape in shapes)
+
+
+def caches(dtype: Any = np.float32, fill: float = 0.0) -> list[Any]:
+    shapes = [(N, K, LENGTH, C), (N, K, LENGTH, V)]
+    return [mx.nd.array(np.full(shape, fill), dtype=dtype) for shape in shapes]
+
+
+def step(inputs: Iterable[Any], held: list[Any], position: Any, **attrs: Any) -> np.ndarray:
+    place: Any = mx.nd.array(np.atleast_1d(position), dtype="int32")
+    mask = attrs.pop("mask", None)
+    every: list[Any] = [mx.nd.array(x, dtype=x.dtype) for x in inputs]
+    every += [*held, place, *(() if mask is None else (mx.nd.array(mask, dtype=mask.dtype),))]
+    attention: Any = mx.nd._internal._cached_attention
+    made = attention(*every, use_mask=mask is not None, **attrs)
+    return np.asarray(made.asnumpy())
+
+
+def expected(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, window: int | None = None, mask: Any = None
+) -> np.ndarray:
+    """Return causal attention in float64."""
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    k, v = (np.repeat(x, H // K, axis=1) for x in (k, v))
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(C)
+    if mask is not None:
+        scores = np.where(mask[..., :T], scores, -np.inf) if mask.dtype == bool else scores + mask
+    distance = np.arange(T)[:, None] - np.arange(T)
+    hidden = distance < 0 if window is None else (distance < 0) | (distance >= window)
+    weights = np.exp(np.where(hidden, -np.inf, scores))
+    return np.asarray(weights / weights.sum(-1, keepdims=True) @ v)
+
+
+@pytest.mark.parametrize("chunks", [[1] * T, [T], [2, 3, 1]])
+@pytest.mark.parametrize("window", [None, 2])
+def test_chunks_give_what_the_whole_gives(chunks: list[int], window: int | None) -> None:
+    q, k, v = arrays()
+    held = caches(fill=np.nan)  # entries that are not written yet are not read
+    found, start = [], 0
+    for count in chunks:
+        now = slice(start, start + count)
+        pieces = (x[:, :, now] for x in (q, k, v))
+        found.append(step(pieces, held, start, window=window))
+        start += count
+    np.testing.assert_allclose(
+        np.concatenate(found, 2), expected(q, k, v, window), rtol=0, atol=2e-6
+    )
+    np.testing.assert_array_equal(held[0].asnumpy()[:, :, :T], k)
+    np.testing.assert_array_equal(held[1].asnumpy()[:, :, :T], v)
+    assert np.isnan(held[0].asnumpy()[:, :, T:]).all()
+
+
+@pytest.mark.parametrize("layout", ["NTHC", "TNHC"])
+def test_layouts(layout: str) -> None:
+    q, k, v = arrays()
+    axes = AXES[layout]
+    made = step((x.transpose(axes) for x in (q, k, v)), caches(), 0, layout=layout)
+    back = made.transpose(np.argsort(axes))
+    np.testing.assert_allclose(back, expected(q, k, v), rtol=0, atol=2e-6)
+
+
+def test_each_sample_has_its_own_position() -> None:
+    q, k, v = arrays()
+    held = caches()
+    step((x[:, :, :4] for x in (q, k, v)), held, 0)
+    starts = np.array([4, 2, 0])
+    new = [np.stack([x[i, :, s : s + 2] for i, s in enumerate(starts)]) for x in (q, k, v)]
+    made = step(new, held, starts)
+    whole = expected(q, k, v)
+    for i, start in enumerate(starts):
+        np.testing.assert_allclose(made[i], whole[i, :, start : start + 2], rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1, LENGTH), (N, 1, T, LENGTH), (N, H, T, LENGTH)])
+def test_masks_of_the_length_of_the_cache(shape: tuple[int, ...]) -> None:
+    q, k, v = arrays()
+    mask = RANDOM.standard_normal(shape) > -0.5
+    mask[..., 0] = True
+    made = step((q, k, v), caches(), 0, mask=mask)
+    np.testing.assert_allclose(made, expected(q, k, v, mask=mask), rtol=0, atol=2e-6)
+    added = RANDOM.standard_normal(shape).astype(np.float32)
+    made = step((q, k, v), caches(), 0, mask=added)
+    np.testing.assert_allclose(made, expected(q, k, v, mask=added[..., :T]), rtol=0, atol=2e-6)
+
+
+def test_each_sample_has_its_own_position_and_mask() -> None:
+    q, k, v = (x[:2] for x in arrays())
+    held = [x[:2].copy() for x in caches()]
+    step((x[:, :, :3] for x in (q, k, v)), held, 0)
+    mask = RANDOM.standard_normal((2, 1, 1, LENGTH)).astype(np.float32)
+    new = [np.stack([x[0, :, 3:5], x[1, :, 2:4]]) for x in (q, k, v)]
+    made = step(new, held, [3, 2], mask=mask)
+    whole = expected(q, k, v, mask=mask[..., :T])
+    np.testing.assert_allclose(made[0], whole[0, :, 3:5], rtol=0, atol=2e-6)
+    np.testing.assert_allclose(made[1], whole[1, :, 2:4], rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, ml_dtypes.bfloat16])
+def test_dtypes(dtype: Any) -> None:
+    q, k, v = arrays(dtype)
+    made = step((q, k, v), caches(dtype), 0)
+    assert made.dtype == np.dtype(dtype)
+    tolerance = {2: 3e-2, 8: 1e-12}[np.dtype(dtype).itemsize]
+    np.testing.assert_allclose(made.astype(np.float64), expected(q, k, v), rtol=0, atol=tolerance)
+
+
+def test_empty_batch() -> None:
+    q, k, v = (x[:0] for x in arrays())
+    assert step((q, k, v), [x[:0] for x in caches()], 0).shape == (0, H, T, V)
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_hybridized_steps_write_into_the_caches_given(static: bool) -> None:
+    class Step(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:
+            return F._internal._cached_attention(x, *args) * 1
+
+    q, k, v = arrays()
+    block = Step()
+    block.hybridize(static_alloc=static, static_shape=static)
+    for held in (caches(), caches()):  # other memory in the second turn
+        found = []
+        for i in range(T):
+            now = [mx.nd.array(x[:, :, i : i + 1]) for x in (q, k, v)]
+            found.append(block(*now, *held, mx.nd.array([i], dtype="int32")).asnumpy())
+        np.testing.assert_allclose(np.concatenate(found, 2), expected(q, k, v), rtol=0, atol=2e-6)
+        np.testing.assert_array_equal(held[0].asnumpy()[:, :, :T], k)
+
+
+@pytest.mark.parametrize("position", [-1, LENGTH - T + 1, [0, 0, LENGTH]])
+def test_a_position_out_of_range_is_refused(position: Any) -> None:
+    with pytest.raises(OperatorError, match="expected a position from 0 to 3, for 6 new keys"):
+        step(arrays(), caches(), position)
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    q, k, v = arrays()
+    held = caches()
+    with pytest.raises(OperatorError, match=r"expected key_cache float32\(3, 2, length, 8\)"):
+        step((q, k, v), held[::-1], 0)
+    with pytest.raises(OperatorError, match="expected a key for each of 5 queries, got 6"):
+        step((q[:, :, :5], k, v), held, 0)
+    with pytest.raises(OperatorError, match=r"expected position \(1,\) or \(3,\) of integers"):
+        step((q, k, v), held, [0, 1])
+    with pytest.raises(OperatorError, match="expected caches of one length"):
+        step((q, k, v), [held[0], held[1][:, :, :8]], 0)
+    with pytest.raises(OperatorError, match=r"expected query \(N, H, T, C\)"):
+        step((q[0], k[0], v[0]), held, 0)
+    with pytest.raises(OperatorError, match="expected a mask that broadcasts to"):
+        step((q, k, v), held, 0, mask=np.ones((1, 1, 1, T), bool))
+
+
+def test_it_has_no_gradient() -> None:
+    q, k, v = (mx.nd.array(x) for x in arrays())
+    q.attach_grad()
+    with mx.autograd.record():
+        place = mx.nd.array([0], dtype="int32")
+        keys, values = caches()
+        out = mx.nd._internal._cached_attention(q, k, v, keys, values, place)
+    with pytest.raises(mx.base.MXNetError, match="expected an array that autograd recorded"):
+        out.backward()
+
+
+@pytest.mark.parametrize(
+    "attrs", [{}, {"causal": False}, {"window": 2}, {"causal": False, "window": 2}]
+)
+@pytest.mark.parametrize("kind", [None, bool, np.float32])
+@pytest.mark.parametrize("position", [[2], [0, 1, 3]])
+def test_masked_form_of_gpus_gives_what_prefixes_give(
+    attrs: dict[str, Any], kind: Any, position: list[int]
+) -> None:
+    q, k, v = arrays()
+    attrs = {**cached.ATTENTION.schema.defaults, "train": False, **attrs}
+    mask = None
+    if kind is not None:
+        mask = RANDOM.standard_normal((N, 1, 1, LENGTH)).astype(np.float32)
+        mask = mask > -1 if kind is bool else mask
+    held = [[x.asnumpy() for x in caches()] for _ in range(2)]
+    results = [np.zeros((N, H, T, V), np.float32) for _ in range(2)]
+    places = np.array(position)
+    cached._by_prefixes(results[0], (q, k, v), held[0], places, mask, attrs)
+    cached._by_mask(np, results[1], (q, k, v), held[1], places, mask, attrs)
+    np.testing.assert_allclose(*results, rtol=0, atol=2e-6)
+    for one, other in zip(*held, strict=True):
+        np.testing.assert_array_equal(one, other)
