@@ -75,6 +75,7 @@ MODULES: dict[str, str] = {
         "_contrib_BatchNormWithReLU_backward _layer_norm_backward _softmax_backward log_softmax "
         "softmax"
     ),
+    "generated.few_rows": "FullyConnected _fused_dense",
     "onednn.register_products": (
         "Convolution FullyConnected _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _fused_convolution _fused_dense _wide_dot batch_dot "

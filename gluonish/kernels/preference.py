@@ -50,6 +50,7 @@ IN_ORDER = (
     "onednn.register_recurrent",
     "onednn.register_arithmetic",
     "onednn.register_normalization",
+    "generated.few_rows",
     "onednn.register_products",
     "onednn.register_int8",
     "onednn.register_windows",

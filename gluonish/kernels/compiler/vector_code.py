@@ -294,6 +294,24 @@ class Assembler:
         """Return a vector's first element."""
         return self._builder.extract_element(vector, self._ir.IntType(32)(0))
 
+    def filled(self, number: Value) -> Value:
+        """Return a vector filled with a float32."""
+        return self._filled(number)
+
+    def sum_of_lanes(self, vector: Value) -> Value:
+        """Return the sum of a vector's elements: of both halves, until one is left."""
+        half = lanes() // 2
+        while half:
+            kind = self._ir.VectorType(self._ir.IntType(32), half)
+            halves = [
+                self._builder.shuffle_vector(
+                    vector, vector, self._ir.Constant(kind, list(range(start, start + half)))
+                )
+                for start in (0, half)
+            ]
+            vector, half = self.add(*halves), half // 2
+        return self.first(vector)
+
     def store_element(self, number: Value, address: Value, kind: str) -> None:
         """Store one float32 as an element of dtype ``kind``: float32, float16 or bfloat16."""
         if kind == "float32":
@@ -415,6 +433,14 @@ class Assembler:
             )
         halves = self._ir.VectorType(self._ir.HalfType(), lanes())
         return self._builder.fpext(self._builder.bitcast(bits, halves), self._vector)
+
+    def load_pairs(self, address: Value) -> tuple[Value, Value]:
+        """Load two vectors of bfloat16 at once, as float32: the even elements, and the odd ones."""
+        wide = self._ir.VectorType(self._ir.IntType(32), lanes())
+        words = self._builder.load(self._pointer(address, wide), align=2)
+        even = self._builder.shl(words, self._ir.Constant(wide, [16] * lanes()))
+        odd = self._builder.and_(words, self._ir.Constant(wide, [0xFFFF0000] * lanes()))
+        return self._builder.bitcast(even, self._vector), self._builder.bitcast(odd, self._vector)
 
     def store_converted(self, vector: Value, address: Value, kind: str) -> None:
         """Store a vector as elements of dtype ``kind``: float32, float16 or bfloat16."""
