@@ -59,6 +59,7 @@ MODULES: dict[str, str] = {
         "_image_adjust_lighting _image_random_brightness _image_random_color_jitter "
         "_image_random_contrast _image_random_hue _image_random_lighting _image_random_saturation"
     ),
+    "generated.rms_norm": "_rms_norm_backward add_rms_norm rms_norm",
     "generated.roi_align": "_contrib_ROIAlign _roi_align_backward",
     "generated.roi_pooling": "ROIPooling",
     "generated.scattering": "_add_along _backward_gather_nd _embedding_backward _take_add",

@@ -40,6 +40,7 @@ IN_ORDER = (
     "generated.optimizer",
     "generated.ordering",
     "generated.pixel_colors",
+    "generated.rms_norm",
     "generated.roi_align",
     "generated.roi_pooling",
     "generated.scattering",

@@ -442,7 +442,7 @@ def LayerNorm(
 def LeakyReLU(
     data: NDArray,
     gamma: NDArray | None = None,
-    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"] | str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,
@@ -729,6 +729,18 @@ def add_n(
     name: str | None = None,
 ) -> NDArray:
     """Sum arrays of the same shape and dtype."""
+def add_rms_norm(
+    data: NDArray,
+    residual: NDArray,
+    gamma: NDArray,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """rms_norm of data + residual, and the sum itself, in one pass over memory."""
 def all_finite(
     data: NDArray,
     init_output: bool | int = True,
@@ -2295,6 +2307,17 @@ def rint(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise nearest integer, halves downward."""
+def rms_norm(
+    data: NDArray,
+    gamma: NDArray,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data / sqrt(mean(data^2) + eps) * gamma, with the mean along axis."""
 def rmsprop_update(
     weight: NDArray,
     grad: NDArray,

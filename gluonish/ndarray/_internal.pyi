@@ -54,6 +54,7 @@ from gluonish.ndarray import UpSampling as UpSampling
 from gluonish.ndarray import abs as abs
 from gluonish.ndarray import adam_update as adam_update
 from gluonish.ndarray import add_n as add_n
+from gluonish.ndarray import add_rms_norm as add_rms_norm
 from gluonish.ndarray import all_finite as all_finite
 from gluonish.ndarray import amp_cast as amp_cast
 from gluonish.ndarray import amp_multicast as amp_multicast
@@ -221,6 +222,7 @@ from gluonish.ndarray import reshape as reshape
 from gluonish.ndarray import reshape_like as reshape_like
 from gluonish.ndarray import reverse as reverse
 from gluonish.ndarray import rint as rint
+from gluonish.ndarray import rms_norm as rms_norm
 from gluonish.ndarray import rmsprop_update as rmsprop_update
 from gluonish.ndarray import rmspropalex_update as rmspropalex_update
 from gluonish.ndarray import round as round
@@ -2284,7 +2286,7 @@ def _fused_convolution(
     cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
     cudnn_off: bool | int = False,
     layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2301,7 +2303,7 @@ def _fused_dense(
     num_hidden: int = ...,
     no_bias: bool | int = False,
     flatten: bool | int = True,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2383,12 +2385,13 @@ def _gather_points(
 def _gelu_backward(
     grad: NDArray,
     data: NDArray,
+    form: Literal["erf", "tanh", "sigmoid"] | str = "erf",
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of LeakyReLU's data for act_type='gelu': grad times (the normal distribution
-    function of data, plus data times its density)."""
+    """Gradient of LeakyReLU's data for the act_types that begin with 'gelu': for form 'erf' grad
+    times (the normal distribution function of data, plus data times its density)."""
 def _grad_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -2672,7 +2675,7 @@ def _int8_convolution(
     cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
     cudnn_off: bool | int = False,
     layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2692,7 +2695,7 @@ def _int8_dense(
     num_hidden: int = ...,
     no_bias: bool | int = False,
     flatten: bool | int = True,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -5748,6 +5751,18 @@ def _npx_activation(
 ) -> NDArray:
     """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
     + |data|), or tanh."""
+def _npx_add_rms_norm(
+    data: NDArray,
+    residual: NDArray,
+    gamma: NDArray,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """rms_norm of data + residual, and the sum itself, in one pass over memory."""
 def _npx_arange_like(
     data: NDArray,
     start: float = 0.0,
@@ -5953,7 +5968,7 @@ def _npx_layer_norm(
 def _npx_leaky_relu(
     data: NDArray,
     gamma: NDArray | None = None,
-    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"] | str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,
@@ -6093,6 +6108,17 @@ def _npx_reshape_like(
     name: str | None = None,
 ) -> NDArray:
     """Reshape lhs to the shape of rhs."""
+def _npx_rms_norm(
+    data: NDArray,
+    gamma: NDArray,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data / sqrt(mean(data^2) + eps) * gamma, with the mean along axis."""
 def _npx_rnn(
     data: NDArray,
     parameters: NDArray | None = None,
@@ -6751,6 +6777,22 @@ def _rmod_scalar(
 ) -> NDArray:
     """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0, in the
     dtype of data (int64 for bool)."""
+def _rms_norm_backward(
+    grad: NDArray,
+    data: NDArray | None = None,
+    gamma: NDArray | None = None,
+    inverse: NDArray | None = None,
+    added: NDArray | None = None,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    plus: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of rms_norm's data and gamma; with plus an array is added to the first, which is
+    that of add_rms_norm's terms."""
 def _rnn_backward(
     grad_output: NDArray,
     grad_state: NDArray | None = None,

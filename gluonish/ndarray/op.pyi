@@ -51,6 +51,7 @@ from gluonish.ndarray import UpSampling as UpSampling
 from gluonish.ndarray import abs as abs
 from gluonish.ndarray import adam_update as adam_update
 from gluonish.ndarray import add_n as add_n
+from gluonish.ndarray import add_rms_norm as add_rms_norm
 from gluonish.ndarray import all_finite as all_finite
 from gluonish.ndarray import amp_cast as amp_cast
 from gluonish.ndarray import amp_multicast as amp_multicast
@@ -218,6 +219,7 @@ from gluonish.ndarray import reshape as reshape
 from gluonish.ndarray import reshape_like as reshape_like
 from gluonish.ndarray import reverse as reverse
 from gluonish.ndarray import rint as rint
+from gluonish.ndarray import rms_norm as rms_norm
 from gluonish.ndarray import rmsprop_update as rmsprop_update
 from gluonish.ndarray import rmspropalex_update as rmspropalex_update
 from gluonish.ndarray import round as round

@@ -55,6 +55,18 @@ def activation(
 ) -> ndarray:
     """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
     + |data|), or tanh."""
+def add_rms_norm(
+    data: ndarray,
+    residual: ndarray,
+    gamma: ndarray,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> list[ndarray]:
+    """rms_norm of data + residual, and the sum itself, in one pass over memory."""
 def arange_like(
     data: ndarray,
     start: float = 0.0,
@@ -251,7 +263,7 @@ def layer_norm(
 def leaky_relu(
     data: ndarray,
     gamma: ndarray | None = None,
-    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"] | str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,
@@ -384,6 +396,17 @@ def reshape_like(
     name: str | None = None,
 ) -> ndarray:
     """Reshape lhs to the shape of rhs."""
+def rms_norm(
+    data: ndarray,
+    gamma: ndarray,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """data / sqrt(mean(data^2) + eps) * gamma, with the mean along axis."""
 def rnn(
     data: ndarray,
     parameters: ndarray | None = None,

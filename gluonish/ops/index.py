@@ -176,7 +176,8 @@ MODULES: dict[str, str] = {
     ),
     "nn.dropout": "Dropout _dropout_factors _dropout_keyed _npx_dropout",
     "nn.embedding": "Embedding _embedding_backward _npx_embedding _sparse_Embedding",
-    "nn.leaky_relu": "LeakyReLU _gelu_backward _leaky_relu_backward _npx_leaky_relu",
+    "nn.gelu": "_gelu_backward",
+    "nn.leaky_relu": "LeakyReLU _leaky_relu_backward _npx_leaky_relu",
     "nn.log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
     "nn.pooling": "Pooling _npx_pooling _pooling_backward _pooling_select",
     "nn.sample_weight": "_sample_weight",
@@ -199,6 +200,9 @@ MODULES: dict[str, str] = {
     "normalization.layer_norm": "LayerNorm _layer_norm_backward _npx_layer_norm",
     "normalization.lrn": (
         "L2Normalization LRN _l2_normalization_backward _lrn_backward _lrn_window_sum"
+    ),
+    "normalization.rms_norm": (
+        "_npx_add_rms_norm _npx_rms_norm _rms_norm_backward add_rms_norm rms_norm"
     ),
     "numpy.axes_order": (
         "_np_moveaxis _np_roll _np_transpose _npi_flip _npi_repeats _npi_rot90 _run_sums"

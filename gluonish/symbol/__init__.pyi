@@ -423,7 +423,7 @@ def LayerNorm(
 def LeakyReLU(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
-    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"] | str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,
@@ -735,6 +735,19 @@ def add_n(
     out: None = None,
 ) -> Symbol:
     """Sum arrays of the same shape and dtype."""
+def add_rms_norm(
+    data: Symbol | None = None,
+    residual: Symbol | None = None,
+    gamma: Symbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """rms_norm of data + residual, and the sum itself, in one pass over memory."""
 def all_finite(
     data: Symbol | None = None,
     init_output: bool | int = True,
@@ -2468,6 +2481,18 @@ def rint(
     out: None = None,
 ) -> Symbol:
     """Elementwise nearest integer, halves downward."""
+def rms_norm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data / sqrt(mean(data^2) + eps) * gamma, with the mean along axis."""
 def rmsprop_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,

@@ -54,6 +54,7 @@ from gluonish.symbol import UpSampling as UpSampling
 from gluonish.symbol import abs as abs
 from gluonish.symbol import adam_update as adam_update
 from gluonish.symbol import add_n as add_n
+from gluonish.symbol import add_rms_norm as add_rms_norm
 from gluonish.symbol import all_finite as all_finite
 from gluonish.symbol import amp_cast as amp_cast
 from gluonish.symbol import amp_multicast as amp_multicast
@@ -223,6 +224,7 @@ from gluonish.symbol import reshape as reshape
 from gluonish.symbol import reshape_like as reshape_like
 from gluonish.symbol import reverse as reverse
 from gluonish.symbol import rint as rint
+from gluonish.symbol import rms_norm as rms_norm
 from gluonish.symbol import rmsprop_update as rmsprop_update
 from gluonish.symbol import rmspropalex_update as rmspropalex_update
 from gluonish.symbol import round as round
@@ -2456,7 +2458,7 @@ def _fused_convolution(
     cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
     cudnn_off: bool | int = False,
     layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2474,7 +2476,7 @@ def _fused_dense(
     num_hidden: int = ...,
     no_bias: bool | int = False,
     flatten: bool | int = True,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2563,13 +2565,14 @@ def _gather_points(
 def _gelu_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
+    form: Literal["erf", "tanh", "sigmoid"] | str = "erf",
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of LeakyReLU's data for act_type='gelu': grad times (the normal distribution
-    function of data, plus data times its density)."""
+    """Gradient of LeakyReLU's data for the act_types that begin with 'gelu': for form 'erf' grad
+    times (the normal distribution function of data, plus data times its density)."""
 def _grad_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2882,7 +2885,7 @@ def _int8_convolution(
     cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
     cudnn_off: bool | int = False,
     layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -2903,7 +2906,7 @@ def _int8_dense(
     num_hidden: int = ...,
     no_bias: bool | int = False,
     flatten: bool | int = True,
-    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "gelu_tanh", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
     alpha: float = 0.0,
     beta: float = 0.0,
     with_sum: bool | int = False,
@@ -6277,6 +6280,19 @@ def _npx_activation(
 ) -> Symbol:
     """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
     + |data|), or tanh."""
+def _npx_add_rms_norm(
+    data: Symbol | None = None,
+    residual: Symbol | None = None,
+    gamma: Symbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """rms_norm of data + residual, and the sum itself, in one pass over memory."""
 def _npx_arange_like(
     data: Symbol | None = None,
     start: float = 0.0,
@@ -6500,7 +6516,7 @@ def _npx_layer_norm(
 def _npx_leaky_relu(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
-    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"] | str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,
@@ -6652,6 +6668,18 @@ def _npx_reshape_like(
     out: None = None,
 ) -> Symbol:
     """Reshape lhs to the shape of rhs."""
+def _npx_rms_norm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data / sqrt(mean(data^2) + eps) * gamma, with the mean along axis."""
 def _npx_rnn(
     data: Symbol | None = None,
     parameters: Symbol | None = None,
@@ -7369,6 +7397,23 @@ def _rmod_scalar(
 ) -> Symbol:
     """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0, in the
     dtype of data (int64 for bool)."""
+def _rms_norm_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    inverse: Symbol | None = None,
+    added: Symbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    plus: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of rms_norm's data and gamma; with plus an array is added to the first, which is
+    that of add_rms_norm's terms."""
 def _rnn_backward(
     grad_output: Symbol | None = None,
     grad_state: Symbol | None = None,

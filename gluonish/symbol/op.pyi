@@ -51,6 +51,7 @@ from gluonish.symbol import UpSampling as UpSampling
 from gluonish.symbol import abs as abs
 from gluonish.symbol import adam_update as adam_update
 from gluonish.symbol import add_n as add_n
+from gluonish.symbol import add_rms_norm as add_rms_norm
 from gluonish.symbol import all_finite as all_finite
 from gluonish.symbol import amp_cast as amp_cast
 from gluonish.symbol import amp_multicast as amp_multicast
@@ -220,6 +221,7 @@ from gluonish.symbol import reshape as reshape
 from gluonish.symbol import reshape_like as reshape_like
 from gluonish.symbol import reverse as reverse
 from gluonish.symbol import rint as rint
+from gluonish.symbol import rms_norm as rms_norm
 from gluonish.symbol import rmsprop_update as rmsprop_update
 from gluonish.symbol import rmspropalex_update as rmspropalex_update
 from gluonish.symbol import round as round

@@ -13,6 +13,7 @@ from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, build, netw
 REPLACED = frozenset(
     (
         *("GlobalAvgPool1D", "GlobalAvgPool3D", "AvgPool2D-ceil", "LayerNorm-axis", "GroupNorm"),
+        *("RMSNorm", "RMSNorm-axis"),
         *("CTCLoss", "CTCLoss-lengths", "LSTM-projected", "LSTMCell", "GRUCell", "ResidualCell"),
         *("BidirectionalCell", "LSTMPCell"),
         *("MultiHeadAttention", "MultiHeadAttention-grouped", "MultiHeadAttention-memory"),

@@ -179,10 +179,13 @@ def _small_layers() -> Iterator[tuple[str, Case]]:
     yield "Embedding", Case([index([1, 4, 9], [0, 1, -1]), normal(5, 3)], rows)
     yield "LayerNorm", Case([normal(3, 4), normal(4), normal(4)])
     yield "LayerNorm", Case([normal(3, 4, 2), normal(4), normal(4)], {"axis": 1})
+    yield "rms_norm", Case([normal(3, 4), normal(4)])
+    yield "rms_norm", Case([normal(3, 4, 2), normal(4)], {"axis": 1, "offset": True})
+    yield "add_rms_norm", Case([normal(3, 4), normal(3, 4), normal(4)])
     groups = {"num_groups": 2, "output_mean_var": True}
     yield "GroupNorm", Case([normal(3, 4, 5), normal(2), normal(2)], groups)
     yield "InstanceNorm", Case([normal(3, 4, 5), normal(4), normal(4)])
-    for kind in ("elu", "gelu", "leaky", "rrelu", "selu"):
+    for kind in ("elu", "gelu", "gelu_tanh", "gelu_sigmoid", "leaky", "rrelu", "selu"):
         yield "LeakyReLU", Case([distinct(3, 4) / 4], {"act_type": kind})
     yield "LeakyReLU", Case([distinct(3, 4) / 4, between(0.1, 0.5, 4)], {"act_type": "prelu"})
     lengths = np.array([2, 4, 1], np.int32)

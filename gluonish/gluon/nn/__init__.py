@@ -19,7 +19,7 @@ from gluonish.gluon.nn.conv_layers import (
     Conv3DTranspose,
     ReflectionPad2D,
 )
-from gluonish.gluon.nn.normalization import GroupNorm, InstanceNorm, LayerNorm
+from gluonish.gluon.nn.normalization import GroupNorm, InstanceNorm, LayerNorm, RMSNorm
 from gluonish.gluon.nn.pooling import (
     AvgPool1D,
     AvgPool2D,
@@ -86,6 +86,7 @@ __all__ = [
     "MaxPool3D",
     "MultiHeadAttention",
     "PReLU",
+    "RMSNorm",
     "ReflectionPad2D",
     "Sequential",
     "SiLU",

@@ -188,10 +188,16 @@ class SELU(HybridBlock):
         return F.LeakyReLU(x, act_type="selu", name="fwd")
 
 
+_GELU_TYPES = {"erf": "gelu", "tanh": "gelu_tanh", "sigmoid": "gelu_sigmoid"}
+
+
 class GELU(HybridBlock):
     """Gaussian error linear unit: ``y = x * P(X <= x)`` with X standard normal.
 
     Args:
+        approximation: ``"erf"`` for the function itself, ``"tanh"`` for
+            ``y = x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2``, as in GPT-2 and
+            Gemma, or ``"sigmoid"`` for ``y = x * sigmoid(1.702 * x)``, as in CLIP.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -200,12 +206,20 @@ class GELU(HybridBlock):
     Outputs:
         y: shape of ``x``.
 
+    Raises:
+        ArgumentError: There is no such approximation.
+
     References:
         D. Hendrycks, K. Gimpel, Gaussian Error Linear Units, 2016.
     """
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, approximation: str = "erf", **kwargs: Any) -> None:
+        if approximation not in _GELU_TYPES:
+            raise ArgumentError(
+                f"GELU: expected approximation erf, tanh or sigmoid, got {approximation!r}"
+            )
         super().__init__(**kwargs)
+        self._approximation = approximation
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Apply the Gaussian error linear unit to each element.
@@ -214,7 +228,12 @@ class GELU(HybridBlock):
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: Any shape.
         """
-        return F.LeakyReLU(x, act_type="gelu", name="fwd")
+        return F.LeakyReLU(x, act_type=_GELU_TYPES[self._approximation], name="fwd")
+
+    def __repr__(self) -> str:
+        if self._approximation == "erf":
+            return super().__repr__()
+        return f"{type(self).__name__}({self._approximation})"
 
 
 class Swish(HybridBlock):

@@ -7,6 +7,7 @@ import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense
+from gluonish.gluon.nn.normalization import RMSNorm
 from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.gluon.parameter.parameter import Init
 from gluonish.ndarray import NDArray
@@ -133,26 +134,6 @@ class _JoinedDense(Dense):
             bias = F.slice_axis(bias, axis=0, begin=begin, end=end)
         options = {"num_hidden": end - begin, "flatten": False, "no_bias": bias is None}
         return F.FullyConnected(x, weight, bias, **options)
-
-
-class _HeadNorm(HybridBlock):
-    """Divide each head by its root mean square: ``y = x / sqrt(mean(x^2) + epsilon) * gamma``."""
-
-    def __init__(self, units: int, epsilon: float, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._epsilon = epsilon
-        self.gamma = self.params._declare("gamma", (units,), "ones")
-
-    def hybrid_forward(self, F: ModuleType, x: Tensor, gamma: Tensor) -> Any:
-        """Normalize along the last axis.
-
-        Args:
-            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
-            x: (..., units).
-            gamma: Scale of each unit, a parameter.
-        """
-        mean = F.mean(F.square(x), axis=-1, keepdims=True)
-        return F.broadcast_mul(F.broadcast_mul(x, F.rsqrt(mean + self._epsilon)), gamma)
 
 
 class MultiHeadAttention(HybridBlock):
@@ -285,8 +266,9 @@ class MultiHeadAttention(HybridBlock):
         with self.name_scope():
             self._add_projections(in_units, {**options, "use_bias": use_bias})
             if qk_norm:
-                self.query_norm = _HeadNorm(head_units, epsilon, prefix="query_norm_")
-                self.key_norm = _HeadNorm(head_units, epsilon, prefix="key_norm_")
+                norm = {"epsilon": epsilon, "in_channels": head_units}
+                self.query_norm = RMSNorm(prefix="query_norm_", **norm)
+                self.key_norm = RMSNorm(prefix="key_norm_", **norm)
             self.rotary = rotary
             options["use_bias"] = use_bias if use_output_bias is None else use_output_bias
             inner = num_heads * head_units

@@ -1,4 +1,4 @@
-"""LayerNorm, GroupNorm and InstanceNorm, and their common base."""
+"""LayerNorm, GroupNorm and InstanceNorm, with their common base, and RMSNorm."""
 
 from types import ModuleType
 from typing import Any
@@ -104,6 +104,74 @@ class LayerNorm(Normalization):
         return (
             f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
             f"center={self._center}, scale={self._scale}, in_channels={shape[0] if shape else 0})"
+        )
+
+
+class RMSNorm(HybridBlock):
+    """Divide by the root mean square along an axis: ``y = x / sqrt(mean(x^2) + epsilon) * gamma``.
+
+    16-bit inputs are normalized in float32.
+
+    Args:
+        axis: The axis over which the mean is computed.
+        epsilon: Small constant added to the mean of the squares to avoid division by zero.
+        scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
+        gamma_initializer: Initializer of ``gamma`` (C,); None for ones, or zeros with ``offset``.
+        in_channels: Size C of the axis; 0 infers it from the first batch.
+        offset: Whether the factor is ``1 + gamma``, as in Gemma.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        x: any shape with C at ``axis``.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        B. Zhang, R. Sennrich, Root Mean Square Layer Normalization, 2019.
+    """
+
+    def __init__(
+        self,
+        axis: int = -1,
+        epsilon: float = 1e-6,
+        scale: bool = True,
+        gamma_initializer: Init | None = None,
+        in_channels: int = 0,
+        offset: bool = False,
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        check_attributes("RMSNorm", epsilon=epsilon)
+        super().__init__(prefix=prefix, params=params)
+        self._axis = axis
+        self._epsilon = epsilon
+        self._offset = offset
+        self._kwargs = {"eps": epsilon, "axis": axis, "scale": scale, "offset": offset}
+        if gamma_initializer is None:
+            gamma_initializer = "zeros" if offset else "ones"
+        self.gamma = self.params._declare(
+            "gamma", (in_channels,), gamma_initializer, grad_req=_REQ[bool(scale)]
+        )
+
+    def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor) -> Any:
+        """Normalize along ``axis``.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            data: Any shape with C at ``axis``.
+            gamma: Scale of each channel, or what is added to 1, a parameter.
+        """
+        return F.rms_norm(
+            data, gamma=gamma, axis=self._axis, eps=self._epsilon, offset=self._offset
+        )
+
+    def __repr__(self) -> str:
+        shape = self.gamma.shape
+        return (
+            f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
+            f"offset={self._offset}, in_channels={shape[0] if shape else 0})"
         )
 
 

@@ -11,6 +11,7 @@ from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import Reads, count_reads, has_operator, rebuild
 from gluonish.ops.fused.activation import ACTIVATIONS, REVERSIBLE
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION, FUSED_DENSE
+from gluonish.ops.nn.gelu import QUICK
 from gluonish.ops.registry import Operator
 
 _FUSED: Mapping[str, Operator] = {
@@ -40,8 +41,12 @@ def _by_type(attrs: Mapping[str, Any]) -> _Function | None:
 
 def _leaky(attrs: Mapping[str, Any]) -> _Function | None:
     kind = attrs["act_type"]
+    if kind == "gelu_sigmoid":
+        return _Function("swish", QUICK.linear)
+    kind = {"gelu_erf": "gelu"}.get(kind, kind)
     slope = attrs["slope"] if kind in ("leaky", "elu") else 0.0
-    return _Function(kind, slope) if kind in ("leaky", "elu", "gelu", "selu") else None
+    known = ("leaky", "elu", "gelu", "gelu_tanh", "selu")
+    return _Function(kind, slope) if kind in known else None
 
 
 _FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], _Function | None]] = {

@@ -1,6 +1,7 @@
 """LeakyReLU with ``act_type="gelu"``, and its gradient, in one launch each.
 
-For 16-bit floats, generated kernels are exact enough (`gluonish.kernels.cupy.pointwise`).
+For 16-bit floats, and for its approximations, generated kernels are exact enough
+(`gluonish.kernels.cupy.pointwise`).
 """
 
 from types import ModuleType
@@ -10,11 +11,15 @@ from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.memory_layout import contiguous_target
 from gluonish.kernels.cupy.source import contiguous, launch
+from gluonish.ops.nn.gelu import FORM_OF
 
 
-def supports_gelu(data: Spec, *_: Spec, act_type: str = "gelu", **attrs: Any) -> bool:
+def supports_gelu(
+    data: Spec, *_: Spec, act_type: str = "gelu", form: str = "erf", **attrs: Any
+) -> bool:
     """Whether a call of LeakyReLU is GELU, or its gradient, in float32 or float64."""
-    return act_type == "gelu" and data.dtype in (FLOAT32, FLOAT64)
+    exact = FORM_OF.get(act_type) == form == "erf"
+    return exact and data.dtype in (FLOAT32, FLOAT64)
 
 
 def gelu(xp: ModuleType, outputs: Any, data: Any, **_: Any) -> None:
@@ -24,7 +29,7 @@ def gelu(xp: ModuleType, outputs: Any, data: Any, **_: Any) -> None:
         launch(xp, "gelu", "gelu", data.dtype, (contiguous(data), target), data.size)
 
 
-def gelu_backward(xp: ModuleType, out: Any, grad: Any, data: Any) -> None:
+def gelu_backward(xp: ModuleType, out: Any, grad: Any, data: Any, **_: Any) -> None:
     """Compute the gradient of the data."""
     with contiguous_target(xp, out) as target:
         arrays = (contiguous(grad), contiguous(data), target)

@@ -36,7 +36,8 @@ from gluonish.ops.fused.pointwise import (
 )
 from gluonish.ops.kernel import Attrs, BackEnd, FastKernel
 from gluonish.ops.nn.dropout import DROPOUT, DROPOUT_FACTORS, DROPOUT_KEYED
-from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
+from gluonish.ops.nn.gelu import FORM_OF, FORMS, GELU_BACKWARD
+from gluonish.ops.nn.leaky_relu import LEAKY_RELU
 from gluonish.ops.support.precision import is_narrow
 
 _LIMIT_32 = 2**31
@@ -321,22 +322,31 @@ def _cast(xp: Any, out: Any, data: Any, *, dtype: np.dtype[Any]) -> None:
     _run(xp, out, data, num_args=1, program=_cast_program(dtype))
 
 
-def _gelu(xp: Any, outputs: Any, data: Any, **_: Any) -> None:
-    _run(xp, outputs[0], data, num_args=1, program=_GELU)
+def _gelu(xp: Any, outputs: Any, data: Any, *, act_type: str, **_: Any) -> None:
+    _run(xp, outputs[0], data, num_args=1, program=_GELU[act_type])
 
 
-def _gelu_backward(xp: Any, out: Any, grad: Any, data: Any) -> None:
-    _run(xp, out, grad, data, num_args=2, program=_GELU_BACKWARD)
+def _gelu_backward(xp: Any, out: Any, grad: Any, data: Any, *, form: str) -> None:
+    _run(xp, out, grad, data, num_args=2, program=_GELU_BACKWARD[form])
 
 
-_GELU = Program(1, [Instruction(LEAKY_RELU, (0,), {"act_type": "gelu"})], [1])
-_GELU_BACKWARD = Program(2, [Instruction(GELU_BACKWARD, (0, 1), {})], [2])
+_GELU = {
+    kind: Program(1, [Instruction(LEAKY_RELU, (0,), {"act_type": kind})], [1]) for kind in FORM_OF
+}
+_GELU_BACKWARD = {
+    form: Program(2, [Instruction(GELU_BACKWARD, (0, 1), {"form": form})], [2]) for form in FORMS
+}
 
 
-def _supports_gelu(*specs: Spec, act_type: str = "gelu", **_: Any) -> bool:
-    """Whether a call is GELU, or its gradient, in 16 bits, where erf is exact enough."""
+def _supports_gelu(
+    *specs: Spec, act_type: str | None = None, form: str | None = None, **_: Any
+) -> bool:
+    """Whether a call is GELU or its gradient; the exact form in 16 bits, as erf allows."""
     data = specs[-1]
-    return act_type == "gelu" and data.size > 0 and all(is_narrow(x.dtype) for x in specs)
+    form = form if act_type is None else FORM_OF.get(act_type)
+    if form is None or not data.size:
+        return False
+    return all(is_narrow(x.dtype) or (form != "erf" and x.dtype in KINDS) for x in specs)
 
 
 def _supports_cast(data: Spec, *, dtype: np.dtype[Any]) -> bool:

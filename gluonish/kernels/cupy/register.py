@@ -28,7 +28,8 @@ from gluonish.ops.nn.convolution import (
 from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.ops.nn.dense import FULLY_CONNECTED, FULLY_CONNECTED_BACKWARD_WEIGHT_BIAS
 from gluonish.ops.nn.dropout import DROPOUT
-from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
+from gluonish.ops.nn.gelu import GELU_BACKWARD
+from gluonish.ops.nn.leaky_relu import LEAKY_RELU
 from gluonish.ops.recurrent.reserved_rnn import (
     RESERVED_RNN,
     RESERVED_RNN_BACKWARD,

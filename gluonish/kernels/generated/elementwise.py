@@ -26,13 +26,14 @@ from gluonish.kernels.generated.pointwise import plan_pointwise
 from gluonish.ops.elementwise.cast import CAST
 from gluonish.ops.fused.pointwise import FUSED_POINTWISE_MANY, Instruction, Program
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
+from gluonish.ops.nn.gelu import FORM_OF
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.refusals import note_refusal
 
 LARGE = 1 << 16  # elements
 _LARGE_SPECIAL = 1 << 8  # elements, for special functions that NumPy lacks or computes slowly
 _SPECIAL = ("Activation", "LeakyReLU", "digamma", "_softplus", "erf", "gammaln")
-_SPECIAL_ACTIVATIONS = ("gelu", "softrelu")  # of Activation and LeakyReLU
+_SPECIAL_ACTIVATIONS = (*FORM_OF, "softrelu")  # of Activation and LeakyReLU
 _SINGLE_THREAD = 1 << 12  # elements up to which a kernel runs without a team
 # Elements that the reference kernel computes before a kernel is compiled.
 _WORTH = 1 << 22

@@ -16,6 +16,7 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.nn.dropout import kept_factor
+from gluonish.ops.nn.gelu import DENSITY, FORM_OF, FORMS, Approximation
 from gluonish.ops.nn.leaky_relu import gamma_shape
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.precision import in_dtype
@@ -286,10 +287,45 @@ RULES["_activation_backward"] = Rule(
 )
 
 
+def _gelu_inner(x: str, by: Approximation, number: Number) -> str:
+    """Return the argument of the sigmoid of an approximation of GELU."""
+    cubic = f" + {x} * {x} * {x} * {number(by.cubic)}" if by.cubic else ""
+    return f"{x} * {number(by.linear)}{cubic}"
+
+
+def gelu(x: str, form: str, number: Number) -> str:
+    """Return the expression of GELU, in one of its forms."""
+    by = FORMS[form]
+    if by is None:
+        return f"(erf({x} * {number(math.sqrt(0.5))}) + W(1)) * {x} / W(2)"
+    return f"sigmoid({_gelu_inner(x, by, number)}) * {x}"
+
+
+def gelu_slope(x: str, form: str, number: Number) -> str:
+    """Return the expression of GELU's derivative."""
+    by = FORMS[form]
+    if by is None:
+        density = f"exp({x} * {x} * W(-0.5)) * {number(DENSITY)}"
+        return f"((erf({x} * {number(math.sqrt(0.5))}) + W(1)) * W(0.5) + {x} * {density})"
+    inner = _gelu_inner(x, by, number)
+    power = f"exp(-fabs({inner}))"
+    inverse = f"(W(1) / (W(1) + {power}))"
+    cubic = f"{x} * {x} * {number(3 * by.cubic)} + " if by.cubic else ""
+    rate = f"({cubic}{number(by.linear)})"
+    value = f"select({inner} > W(0), {inverse}, {power} * {inverse})"
+    return f"({value} + {power} * {inverse} * {inverse} * {x} * {rate})"
+
+
+def supports_gelu(specs: Sequence[Spec], form: str) -> bool:
+    """Whether the expressions of a form are exact enough; erf is computed in float32."""
+    exact = _one_dtype(FLOAT32, *_NARROW) if FORMS[form] is None else _real
+    return exact(specs, {})
+
+
 def _leaky(w: Writer) -> tuple[str, ...]:
     x, kind, number = w[0], w.attrs["act_type"], w.number
-    if kind == "gelu":
-        return (f"(erf({x} * {number(math.sqrt(0.5))}) + W(1)) * {x} / W(2)",)
+    if kind in FORM_OF:
+        return (gelu(x, FORM_OF[kind], number),)
     if kind == "prelu":
         return (f"select({x} > W(0), {x}, {x} * {w[1]})",)
     if kind == "leaky":
@@ -301,9 +337,9 @@ def _leaky(w: Writer) -> tuple[str, ...]:
 
 def _supports_leaky(specs: Sequence[Spec], attrs: Attrs) -> bool:
     kind = attrs["act_type"]
-    if kind == "rrelu" or (kind == "gelu" and specs[0].dtype == FLOAT64):
-        return False
-    return _real(specs, attrs)
+    if kind in FORM_OF:
+        return supports_gelu(specs, FORM_OF[kind])
+    return kind != "rrelu" and _real(specs, attrs)
 
 
 RULES["LeakyReLU"] = Rule(_leaky, _supports_leaky)
@@ -312,11 +348,8 @@ for _name in ("erf", "gammaln", "digamma"):  # computed in float32
     _rule = _template(f"{_name}({{a}})", integers=False, exact=False)
     RULES[_name] = _rule._replace(supports=_one_dtype(FLOAT32, *_NARROW))
 RULES["_gelu_backward"] = Rule(
-    lambda w: (
-        f"{w[0]} * ((erf({w[1]} * {w.number(math.sqrt(0.5))}) + W(1)) * W(0.5) + {w[1]} * "
-        f"exp({w[1]} * {w[1]} * W(-0.5)) * {w.number(1 / math.sqrt(2 * math.pi))})",
-    ),
-    _one_dtype(FLOAT32, *_NARROW),
+    lambda w: (f"{w[0]} * {gelu_slope(w[1], w.attrs['form'], w.number)}",),
+    lambda specs, attrs: supports_gelu(specs, attrs["form"]),
 )
 RULES["_leaky_relu_backward"] = Rule(
     lambda w: (f"select({w[1]} > W(0), {w[0]}, {w[0]} * {w.number(w.attrs['slope'])})",), _real

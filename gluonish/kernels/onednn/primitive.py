@@ -70,6 +70,7 @@ ELTWISE: Mapping[str, Callable[[float, float], tuple[Eltwise, ...]]] = {
     "tanh": _one(AlgorithmKind.ELTWISE_TANH),
     "elu": lambda alpha, beta: (Eltwise(AlgorithmKind.ELTWISE_ELU, alpha),),
     "gelu": _one(AlgorithmKind.ELTWISE_GELU_ERF),
+    "gelu_tanh": _one(AlgorithmKind.ELTWISE_GELU_TANH),
     "leaky": lambda alpha, beta: (Eltwise(AlgorithmKind.ELTWISE_RELU, alpha),),
     "selu": lambda alpha, beta: (
         Eltwise(AlgorithmKind.ELTWISE_ELU, _SELU_ALPHA),

@@ -43,6 +43,7 @@ ACTIVATIONS: Mapping[str, Callable[[float, float], _Call]] = {
     "tanh": _parameterless("tanh"),
     "elu": lambda alpha, beta: _leaky("elu", alpha),
     "gelu": lambda alpha, beta: _leaky("gelu", alpha),
+    "gelu_tanh": lambda alpha, beta: _leaky("gelu_tanh", alpha),
     "leaky": lambda alpha, beta: _leaky("leaky", alpha),
     "selu": lambda alpha, beta: _leaky("selu", alpha),
     "clip": lambda alpha, beta: _Call(CLIP, {"a_min": alpha, "a_max": beta}),

@@ -58,6 +58,13 @@ LayerNorm
   beta: Offset of each element along axis, (size of axis,)
   axis: Axis to normalize, negative from the last
   eps: Small constant added to the variance to avoid division by zero
+rms_norm add_rms_norm
+  data: Input array
+  residual: Array that is added to data
+  gamma: Scale of each element along axis, (size of axis,)
+  axis: Axis to normalize, negative from the last
+  eps: Small constant added to the mean of the squares to avoid division by zero
+  offset: Whether the scale is 1 + gamma
 GroupNorm
   gamma: Scale of each group, (num_groups,)
   beta: Offset of each group, (num_groups,)

@@ -3,11 +3,9 @@
 References:
     D.-A. Clevert et al., Fast and Accurate Deep Network Learning by Exponential Linear Units, 2015.
     K. He et al., Delving Deep into Rectifiers, 2015 (prelu).
-    D. Hendrycks, K. Gimpel, Gaussian Error Linear Units, 2016.
     G. Klambauer et al., Self-Normalizing Neural Networks, 2017 (selu).
 """
 
-import math
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
@@ -17,8 +15,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.elementwise.binary import GREATER, MINIMUM
-from gluonish.ops.elementwise.unary import ERF, EXP
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.nn.gelu import FORM_OF, GELU_BACKWARD, gelu
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.shape.reshape import reshape
@@ -28,7 +26,6 @@ from gluonish.ops.support.precision import widen
 
 # Klambauer et al., section 2: the fixed point of mean 0 and variance 1.
 _SELU_SCALE = 1.0507009873554804934193349852946
-_DENSITY = 1 / math.sqrt(2 * math.pi)  # of the normal distribution at 0
 _SELU_ALPHA = 1.6732632423543772848170429916717
 
 
@@ -76,16 +73,14 @@ def _below(xp: ModuleType, x: Any, negative: Any) -> Any:
     return xp.where(x > 0, x, negative)
 
 
-def _gelu(xp: ModuleType, x: Any) -> Any:
-    error = xp.empty(x.shape, dtype=x.dtype)
-    ERF.operator.kernel(xp, error, x * x.dtype.type(math.sqrt(0.5)))
-    return (error + 1) * x / 2
+def _gelu(form: str) -> Callable[[ModuleType, Any, float], Any]:
+    return lambda xp, x, slope: gelu(xp, x, form)
 
 
 # Functions of the data, in float32 or float64, and slope.
 _FUNCTIONS: Mapping[str, Callable[[ModuleType, Any, float], Any]] = {
     "elu": lambda xp, x, slope: _below(xp, x, xp.expm1(xp.minimum(x, 0)) * slope),
-    "gelu": lambda xp, x, slope: _gelu(xp, x),
+    **{kind: _gelu(form) for kind, form in FORM_OF.items()},
     "leaky": lambda xp, x, slope: _below(xp, x, x * slope),
     "selu": lambda xp, x, slope: (
         _below(xp, x, xp.expm1(xp.minimum(x, 0)) * _SELU_ALPHA) * _SELU_SCALE
@@ -136,8 +131,8 @@ def _gradient(g: tuple[V | None, ...], *values: V, act_type: str, **attrs: Any) 
         return (head * values[2],)
     if act_type == "leaky":
         return (apply(_LEAKY_BACKWARD, (head, data), {"slope": attrs["slope"]}),)
-    if act_type == "gelu":
-        return (apply(GELU_BACKWARD, (head, data), {}),)
+    if act_type in FORM_OF:
+        return (apply(GELU_BACKWARD, (head, data), {"form": FORM_OF[act_type]}),)
     scale, slope = (1.0, attrs["slope"])
     if act_type == "selu":
         scale, slope = _SELU_SCALE, _SELU_ALPHA * _SELU_SCALE
@@ -192,15 +187,21 @@ LEAKY_RELU = register(
             "is negative, they return slope * data (leaky), slope * (e^data - 1) (elu), gamma *\n"
             "data with gamma along axis 1 (prelu), or data times a random slope between\n"
             "lower_bound and upper_bound, outside training their mean (rrelu, which also\n"
-            "returns the slopes). selu is a scaled elu, also where data is positive; gelu is\n"
-            "data times the normal distribution function of data.\n\n"
+            "returns the slopes). selu is a scaled elu, also where data is positive; gelu and\n"
+            "gelu_erf are data times the normal distribution function of data, gelu_tanh and\n"
+            "gelu_sigmoid its approximations data * sigmoid(1.595769 (data + 0.044715 data^3)),\n"
+            "which is written with tanh elsewhere, and data * sigmoid(1.702 data).\n\n"
             "Shapes: data (N, C, ...) or any, gamma (C,), (1,), (N, C) or (1, C), outputs that of\n"
             "data."
         ),
         inputs=("data", "gamma"),
         active_inputs=_input_names,
         schema=Schema(
-            act_type=choice("elu", "gelu", "leaky", "prelu", "rrelu", "selu", default="leaky"),
+            act_type=choice(
+                *("elu", "gelu", "leaky", "prelu", "rrelu", "selu"),
+                *("gelu_erf", "gelu_tanh", "gelu_sigmoid"),
+                default="leaky",
+            ),
             slope=number(0.25),
             lower_bound=number(0.125),
             upper_bound=number(0.334),
@@ -214,37 +215,6 @@ LEAKY_RELU = register(
             random=lambda attrs: attrs["act_type"] == "rrelu",
             several_passes=True,
         ),
-    )
-)
-
-
-def _gelu_backward_kernel(xp: ModuleType, out: Any, grad: Any, data: Any) -> None:
-    x = widen(data)
-    error = xp.empty(x.shape, dtype=x.dtype)
-    ERF.operator.kernel(xp, error, x * x.dtype.type(math.sqrt(0.5)))
-    density = xp.exp(x * x * x.dtype.type(-0.5)) * x.dtype.type(_DENSITY)
-    out[...] = widen(grad) * ((error + 1) * x.dtype.type(0.5) + x * density)
-
-
-def _gelu_backward_gradient(g: V, grad: V, data: V) -> tuple[Any, Any]:
-    square = data * data
-    slope = EXP(square * -0.5) * _DENSITY * (2.0 - square)
-    return apply(GELU_BACKWARD, (g, data), {}), g * grad * slope
-
-
-GELU_BACKWARD = register(
-    Operator(
-        "_gelu_backward",
-        lambda grad, data, **_: (data,),
-        _gelu_backward_kernel,
-        _gelu_backward_gradient,
-        doc=(
-            "Gradient of LeakyReLU's data for act_type='gelu': grad times (the normal\n"
-            "distribution function of data, plus data times its density)."
-        ),
-        inputs=("grad", "data"),
-        schema=Schema(),
-        execution=Execution(elementwise=True, several_passes=True),
     )
 )
 

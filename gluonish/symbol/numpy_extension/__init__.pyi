@@ -23,6 +23,19 @@ def activation(
 ) -> NumpySymbol:
     """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
     + |data|), or tanh."""
+def add_rms_norm(
+    data: NumpySymbol | None = None,
+    residual: NumpySymbol | None = None,
+    gamma: NumpySymbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """rms_norm of data + residual, and the sum itself, in one pass over memory."""
 def arange_like(
     data: NumpySymbol | None = None,
     start: float = 0.0,
@@ -246,7 +259,7 @@ def layer_norm(
 def leaky_relu(
     data: NumpySymbol | None = None,
     gamma: NumpySymbol | None = None,
-    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"] | str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,
@@ -398,6 +411,18 @@ def reshape_like(
     out: None = None,
 ) -> NumpySymbol:
     """Reshape lhs to the shape of rhs."""
+def rms_norm(
+    data: NumpySymbol | None = None,
+    gamma: NumpySymbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-06,
+    offset: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """data / sqrt(mean(data^2) + eps) * gamma, with the mean along axis."""
 def rnn(
     data: NumpySymbol | None = None,
     parameters: NumpySymbol | None = None,

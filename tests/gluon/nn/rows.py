@@ -178,6 +178,11 @@ def _norms() -> dict[str, list[Row]]:
             Row(lambda known: batch(known, scale=False, center=False), normal(4)),
             Row(lambda known: batch(known, use_global_stats=True), normal(4, 3)),
         ],
+        "RMSNorm": [
+            Row(lambda known: nn.RMSNorm(in_channels=5 * known), normal(3, 5)),
+            Row(lambda known: nn.RMSNorm(axis=1, in_channels=3 * known, offset=True), normal(3, 5)),
+            Row(lambda known: nn.RMSNorm(scale=False, epsilon=1e-3), normal(5)),
+        ],
         "LayerNorm": [
             Row(lambda known: nn.LayerNorm(in_channels=5 * known), normal(3, 5)),
             Row(lambda known: nn.LayerNorm(axis=1, in_channels=3 * known), normal(3, 5)),
@@ -236,7 +241,10 @@ LAYERS: dict[str, list[Row]] = {
     "ELU": _plain(nn.ELU, (3, 4)),
     "Embedding": [Row(lambda _: nn.Embedding(7, 4), _words, 0)],
     "Flatten": _plain(nn.Flatten, (3, 4), (2, 3, 4)),
-    "GELU": _plain(nn.GELU, (3, 4)),
+    "GELU": [
+        Row(lambda _, kind=kind: nn.GELU(kind), normal(3, 4))  # type: ignore[misc]  # a default binds it
+        for kind in ("erf", "tanh", "sigmoid")
+    ],
     "HybridBlock": [Row(Scaled, normal(5))],
     "HybridConcatenate": [
         Row(lambda known: _beside(nn.HybridConcatenate, known), normal(5)),

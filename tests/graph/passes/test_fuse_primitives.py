@@ -49,6 +49,9 @@ FUNCTIONS: list[tuple[str, dict[str, Any], str]] = [
     ("LeakyReLU", {"act_type": "elu", "slope": 0.5}, "activation=elu, alpha=0.5"),
     ("LeakyReLU", {"act_type": "selu"}, "activation=selu"),
     ("LeakyReLU", {"act_type": "gelu"}, "activation=gelu"),
+    ("LeakyReLU", {"act_type": "gelu_erf"}, "activation=gelu"),
+    ("LeakyReLU", {"act_type": "gelu_tanh"}, "activation=gelu_tanh"),
+    ("LeakyReLU", {"act_type": "gelu_sigmoid"}, "activation=swish, alpha=1.702"),
     ("clip", {"a_min": 0, "a_max": 6}, "activation=clip, beta=6.0"),
     ("hard_sigmoid", {}, "activation=hard_sigmoid, alpha=0.20000000298023224, beta=0.5"),
 ]

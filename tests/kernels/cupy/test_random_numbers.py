@@ -9,7 +9,8 @@ import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.core.spec import Spec
 from gluonish.ops.nn.dropout import DROPOUT
-from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
+from gluonish.ops.nn.gelu import GELU_BACKWARD
+from gluonish.ops.nn.leaky_relu import LEAKY_RELU
 from gluonish.ops.support import philox
 from gluonish.ops.support.philox import normal, random_bits, uniform
 from tests.checking.values import run_kernel, runtime_attrs
@@ -127,18 +128,22 @@ def test_dropout_trains_as_on_the_cpu(gpus: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_gelu_is_that_of_the_reference(device: OneDevice, dtype: Any) -> None:
+@pytest.mark.parametrize("act_type", ["gelu", "gelu_erf", "gelu_tanh", "gelu_sigmoid"])
+def test_gelu_is_that_of_the_reference(device: OneDevice, act_type: str, dtype: Any) -> None:
     data = np.linspace(-9, 9, 301).astype(dtype).reshape(7, 43)
-    device.check(LEAKY_RELU, data, act_type="gelu")
-    assert device.launches_of(LEAKY_RELU, data, act_type="gelu") == 1
+    device.check(LEAKY_RELU, data, act_type=act_type)
+    assert device.launches_of(LEAKY_RELU, data, act_type=act_type) == 1
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_gradient_of_gelu_is_that_of_the_reference(device: OneDevice, dtype: Any) -> None:
+@pytest.mark.parametrize("form", ["erf", "tanh", "sigmoid"])
+def test_gradient_of_gelu_is_that_of_the_reference(
+    device: OneDevice, form: str, dtype: Any
+) -> None:
     data = np.linspace(-9, 9, 301).astype(dtype).reshape(7, 43)
     grad = np.linspace(2, -3, 301).astype(dtype).reshape(7, 43)
-    device.check(GELU_BACKWARD, grad, data)
-    assert device.launches_of(GELU_BACKWARD, grad, data) == 1
+    device.check(GELU_BACKWARD, grad, data, form=form)
+    assert device.launches_of(GELU_BACKWARD, grad, data, form=form) == 1
 
 
 def test_gelu_keeps_its_digits_far_below_zero(device: OneDevice) -> None:

@@ -135,7 +135,14 @@ def test_convolution_with_sum(data_type: Any, sum_type: Any, out_type: str) -> N
 
 @pytest.mark.parametrize(
     ("activation", "numbers_of_it"),
-    [("relu", (0, 0)), ("clip", (0, 0.5)), ("leaky", (0.2, 0)), ("gelu", (0, 0)), ("elu", (1, 0))],
+    [
+        ("relu", (0, 0)),
+        ("clip", (0, 0.5)),
+        ("leaky", (0.2, 0)),
+        ("gelu", (0, 0)),
+        ("gelu_tanh", (0, 0)),
+        ("elu", (1, 0)),
+    ],
 )
 def test_functions(activation: str, numbers_of_it: tuple[float, float]) -> None:
     alpha, beta = numbers_of_it

@@ -26,7 +26,7 @@ def test_it_is_the_dense_layer_with_a_sum_and_a_function(packed: bool) -> None:
     )
 
 
-@pytest.mark.parametrize("activation", [None, "relu", "gelu"])
+@pytest.mark.parametrize("activation", [None, "relu", "gelu", "gelu_tanh"])
 def test_on_the_last_axis_without_a_bias(activation: str | None) -> None:
     inputs = [_normal(3, 2, 4), _normal(5, 4)]
     attrs = {"num_hidden": 5, "no_bias": True, "flatten": False, "activation": activation}

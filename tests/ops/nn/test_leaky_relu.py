@@ -27,6 +27,12 @@ def _attrs(**given: Any) -> dict[str, Any]:
             lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x)),
         ),
         ("gelu", lambda x: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2),
+        ("gelu_erf", lambda x: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2),
+        (
+            "gelu_tanh",
+            lambda x: x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
+        ),
+        ("gelu_sigmoid", lambda x: x / (1 + np.exp(-1.702 * x))),
     ],
 )
 def test_each_function_and_its_gradients(name: str, expected: Any) -> None:
@@ -86,7 +92,7 @@ def test_rrelu_draws_slopes_in_training() -> None:
 
 
 def test_only_rrelu_takes_random_numbers() -> None:
-    kinds = ("elu", "gelu", "leaky", "prelu", "rrelu", "selu")
+    kinds = ("elu", "gelu", "gelu_tanh", "gelu_sigmoid", "leaky", "prelu", "rrelu", "selu")
     drawing = [kind for kind in kinds if LEAKY_RELU.draws(_attrs(act_type=kind))]
     assert drawing == ["rrelu"]
 

@@ -25,6 +25,7 @@ _PRODUCTS = [
     "_linalg_gemm2",
     "_npi_einsum",
     "LayerNorm",
+    "rms_norm",
     "_contrib_interleaved_matmul_encdec_qk",
     "_contrib_interleaved_matmul_encdec_valatt",
     "_contrib_interleaved_matmul_selfatt_qk",
@@ -46,6 +47,7 @@ BF16_USE_FP32_PARAMS = {
     "BatchNormWithReLU": ["", "gamma", "beta", "moving_mean", "moving_var"],
     "BatchNorm": ["", "gamma", "beta", "moving_mean", "moving_var"],
     "LayerNorm": ["", "gamma", "beta"],
+    "rms_norm": ["", "gamma"],
 }
 
 _moved = {*_PRODUCTS, *_SUMS_INSIDE}

@@ -116,6 +116,7 @@ FP32_FUNCS = _names("""
     _npi_tensorsolve _npi_tensorinv _npi_svd _npi_eigh _npi_eigvalsh _npi_eig _npi_eigvals
     _npi_det _npi_slogdet _npi_pinv _npi_pinv_scalar_rcond _npi_polyval _npi_percentile
     digamma _log_softmax_pick log_sigmoid mish _contrib_ModulatedDeformableConvolution
+    rms_norm add_rms_norm
 """)
 
 # Computed in float32 if an attribute has one of the listed values: operator, attribute, values.

@@ -21,6 +21,7 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
 from gluonish.ops.nn.deconvolution import transposed_window
+from gluonish.ops.nn.gelu import FORM_OF, FORMS
 from gluonish.ops.nn.pooling import pooling_plan, pooling_steps
 from gluonish.ops.support.windows import is_channels_last
 
@@ -109,16 +110,20 @@ def _activation(call: Call) -> Tensor:
     return activated(call.x, call["act_type"])
 
 
-def _gelu(x: Tensor) -> Tensor:
-    if x.emitter.opset >= 20:
-        return x.emitter("Gelu", x)
+def _gelu(x: Tensor, form: str) -> Tensor:
+    by = FORMS[form]
+    if x.emitter.opset >= 20 and form != "sigmoid":
+        return x.emitter("Gelu", x, approximate="none" if by is None else "tanh")
+    if by is not None:
+        inner = x * by.linear + x * x * x * by.cubic if by.cubic else x * by.linear
+        return x * x.emitter("Sigmoid", inner)
     return (x.emitter("Erf", x * math.sqrt(0.5)) + 1.0) * x * 0.5
 
 
 def _leaky_relu(call: Call) -> Tensor:
     x, kind = call.x, call["act_type"]
-    if kind == "gelu":
-        return _gelu(x)
+    if kind in FORM_OF:
+        return _gelu(x, FORM_OF[kind])
     if kind == "elu":
         return call("Elu", x, alpha=float(call["slope"]))
     if kind == "selu":

@@ -59,6 +59,30 @@ def _layer_norm(call: Call) -> list[Tensor | None]:
     return [made.to(x.dtype), mean, deviation]
 
 
+def _rms_norm(call: Call) -> list[Tensor | None]:
+    return [_divided_by_root_mean_square(call, call.x), None]
+
+
+def _add_rms_norm(call: Call) -> list[Tensor | None]:
+    joined = call.inputs[0] + call.inputs[1]
+    return [_divided_by_root_mean_square(call, joined), joined, None]
+
+
+def _divided_by_root_mean_square(call: Call, x: Tensor) -> Tensor:
+    """Return rms_norm of an array; the standard's operator has statistics in float32."""
+    gamma = call.inputs[-1]
+    axis, eps = axis_of(call["axis"], x.rank), float(call["eps"])
+    narrow = x.dtype in (FLOAT16, BFLOAT16)
+    factor = _wide(gamma) + 1.0 if call["offset"] else _wide(gamma)
+    if call.emitter.opset >= 23 and axis == x.rank - 1 and (narrow or x.dtype == FLOAT32):
+        made = call("RMSNormalization", _wide(x), factor, axis=-1, epsilon=eps)
+        return made.to(x.dtype)
+    wide = _wide(x)
+    root = call("Sqrt", reduced("ReduceMean", wide * wide, [axis], keepdims=True) + eps)
+    along = (*gamma.known_shape, *(1,) * (x.rank - 1 - axis))
+    return (wide / root * to_shape(factor, gamma.known_shape, along)).to(x.dtype)
+
+
 def _instance_norm(call: Call) -> list[Tensor | None]:
     x, gamma, beta = call.inputs
     data = x.to(gamma.dtype)
@@ -124,6 +148,8 @@ TABLE = {
         _batch_norm,
     ),
     "LayerNorm": _layer_norm,
+    "rms_norm": _rms_norm,
+    "add_rms_norm": _add_rms_norm,
     "InstanceNorm": _instance_norm,
     "GroupNorm": _group_norm,
     "L2Normalization": _l2_normalization,

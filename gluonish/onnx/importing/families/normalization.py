@@ -61,6 +61,18 @@ def _layer_norm(call: Call, x: Any, scale: Any, bias: Any = None) -> Any:
     return found, mean.astype(stash), inverse.astype(stash)
 
 
+def _rms_norm(call: Call, x: Any, scale: Any) -> Any:
+    """Divide by the root mean square over all axes from ``axis`` on."""
+    rank = len(x.shape)
+    axis, epsilon = axis_of(call.attr("axis", -1), rank), call.attr("epsilon", 1e-5)
+    dtypes = (dtype_of(x), FLOAT32)
+    if axis == rank - 1 and scale.shape == x.shape[-1:] and dtype_of(scale) in dtypes:
+        return op("rms_norm")(x, scale, eps=epsilon).astype(dtype_of(scale))
+    rows = wide(x)
+    mean = mnp.mean(rows * rows, axis=tuple(range(axis, rank)), keepdims=True)
+    return (rows / mnp.sqrt(mean + epsilon)).astype(dtype_of(scale)) * scale
+
+
 def _group_norm(call: Call, x: Any, scale: Any, bias: Any) -> Any:
     groups, epsilon = call.attr("num_groups"), call.attr("epsilon", 1e-5)
     if call.version < 21:  # one scale for each group
@@ -104,6 +116,7 @@ RULES: dict[str, Rule] = {
     "BatchNormalization": _batch_norm,
     "InstanceNormalization": _instance_norm,
     "LayerNormalization": _layer_norm,
+    "RMSNormalization": _rms_norm,
     "GroupNormalization": _group_norm,
     "LpNormalization": _lp_norm,
     "LRN": _lrn,

@@ -1,7 +1,6 @@
 """Elementwise functions, including activations."""
 
 from collections.abc import Callable
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -61,7 +60,7 @@ def _shrink(call: Call, x: Any) -> Any:
 def _gelu(call: Call, x: Any) -> Any:
     if call.attr("approximate", "none") == "none":
         return op("LeakyReLU")(x, act_type="gelu")
-    return 0.5 * x * (1 + mnp.tanh(sqrt(2 / np.pi) * (x + 0.044715 * x * x * x)))
+    return op("LeakyReLU")(x, act_type="gelu_tanh")
 
 
 def _swish(call: Call, x: Any) -> Any:
