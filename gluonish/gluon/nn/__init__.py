@@ -41,6 +41,12 @@ from gluonish.gluon.nn.sequential import (
     Identity,
     Sequential,
 )
+from gluonish.gluon.nn.transformer import (
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
     "ELU",
@@ -92,4 +98,8 @@ __all__ = [
     "SiLU",
     "Swish",
     "SymbolBlock",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
 ]

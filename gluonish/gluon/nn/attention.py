@@ -266,9 +266,10 @@ class MultiHeadAttention(HybridBlock):
         with self.name_scope():
             self._add_projections(in_units, {**options, "use_bias": use_bias})
             if qk_norm:
-                norm = {"epsilon": epsilon, "in_channels": head_units}
-                self.query_norm = RMSNorm(prefix="query_norm_", **norm)
-                self.key_norm = RMSNorm(prefix="key_norm_", **norm)
+                self.query_norm, self.key_norm = (
+                    RMSNorm(epsilon=epsilon, in_channels=head_units, prefix=f"{name}_norm_")
+                    for name in ("query", "key")
+                )
             self.rotary = rotary
             options["use_bias"] = use_bias if use_output_bias is None else use_output_bias
             inner = num_heads * head_units
