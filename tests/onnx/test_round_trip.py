@@ -17,6 +17,7 @@ REPLACED = frozenset(
         *("CTCLoss", "CTCLoss-lengths", "LSTM-projected", "LSTMCell", "GRUCell", "ResidualCell"),
         *("BidirectionalCell", "LSTMPCell"),
         *("MultiHeadAttention", "MultiHeadAttention-grouped", "MultiHeadAttention-memory"),
+        *("TransformerEncoder", "TransformerDecoder"),
     )
 )
 SUBJECTS = {**LAYERS, **LOSSES, **RECURRENT}

@@ -41,12 +41,8 @@ from gluonish.gluon.nn.sequential import (
     Identity,
     Sequential,
 )
-from gluonish.gluon.nn.transformer import (
-    TransformerDecoder,
-    TransformerDecoderLayer,
-    TransformerEncoder,
-    TransformerEncoderLayer,
-)
+from gluonish.gluon.nn.transformer import TransformerDecoder, TransformerEncoder
+from gluonish.gluon.nn.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 
 __all__ = [
     "ELU",

@@ -67,4 +67,40 @@ ATTENTION = [
     Row(lambda known: Called(_attention(known, softcap=2.0), "query", "mask"), _with_mask, 2),
 ]
 
-ROWS: dict[str, list[Row]] = {"MultiHeadAttention": ATTENTION}
+SIZES = (UNITS, 12, 2)
+ENCODERS = [
+    Row(lambda _: nn.TransformerEncoderLayer(*SIZES), tokens(5)),
+    Row(
+        lambda _: Called(
+            nn.TransformerEncoderLayer(
+                *SIZES, 0.0, activation="gelu_tanh", norm_first=True, norm="rms", use_bias=False
+            ),
+            "x",
+            "valid_length",
+        ),
+        _with_lengths,
+    ),
+]
+DECODER = Row(
+    lambda _: Called(
+        nn.TransformerDecoderLayer(*SIZES, 0.1, norm_first=True, activation="silu"), "x", "memory"
+    ),
+    tokens(5, 3),
+    2,
+)
+
+ROWS: dict[str, list[Row]] = {
+    "MultiHeadAttention": ATTENTION,
+    "TransformerDecoder": [
+        Row(
+            lambda _: Called(nn.TransformerDecoder(2, *SIZES, dropout=0.2), "x", "memory"),
+            tokens(5, 3),
+            2,
+        )
+    ],
+    "TransformerDecoderLayer": [DECODER],
+    "TransformerEncoder": [
+        Row(lambda _: nn.TransformerEncoder(2, *SIZES, causal=True, norm_first=True), tokens(5))
+    ],
+    "TransformerEncoderLayer": ENCODERS,
+}

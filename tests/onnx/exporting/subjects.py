@@ -67,6 +67,11 @@ LAYERS: dict[str, Subject] = {
     "Swish": (lambda: nn.Swish(0.8), _ROW),
     "SiLU": (lambda: nn.SiLU(), _ROW),
     "Identity": (lambda: nn.Identity(), _ROW),
+    "TransformerEncoder": (lambda: nn.TransformerEncoder(2, 8, 12, 2), [_random(2, 5, 8)]),
+    "TransformerDecoder": (
+        lambda: nn.TransformerDecoder(1, 8, 12, 2, norm_first=True, activation="gelu"),
+        [_random(2, 5, 8), _random(2, 3, 6)],
+    ),
     "MultiHeadAttention": (lambda: nn.MultiHeadAttention(8, 4, causal=True), [_random(2, 5, 6)]),
     "MultiHeadAttention-grouped": (
         lambda: nn.MultiHeadAttention(8, 4, 2, qk_norm=True, layout="TNC"),
