@@ -445,7 +445,8 @@ class TransformerDecoderLayer(_Layer):
         rest = (None, None, mask, valid_length, own, positions)
         x = self._residual(self.attention_norm, x, lambda x: self.attention(x, *rest))
         given = (memory, None, memory_mask, memory_valid_length, held)
-        x = self._residual(self.memory_attention_norm, x, lambda x: self.memory_attention(x, *given))
+        norm = self.memory_attention_norm
+        x = self._residual(norm, x, lambda x: self.memory_attention(x, *given))
         return self._with_feed_forward(x)
 
     def begin_cache(
