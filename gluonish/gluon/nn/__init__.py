@@ -34,6 +34,7 @@ from gluonish.gluon.nn.pooling import (
     MaxPool2D,
     MaxPool3D,
 )
+from gluonish.gluon.nn.positions import ALiBiBias, PositionalEmbedding, RelativePositionBias
 from gluonish.gluon.nn.sequential import (
     Concatenate,
     HybridConcatenate,
@@ -45,6 +46,7 @@ from gluonish.gluon.nn.transformer import TransformerDecoder, TransformerEncoder
 from gluonish.gluon.nn.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 
 __all__ = [
+    "ALiBiBias",
     "ELU",
     "GELU",
     "SELU",
@@ -88,8 +90,10 @@ __all__ = [
     "MaxPool3D",
     "MultiHeadAttention",
     "PReLU",
+    "PositionalEmbedding",
     "RMSNorm",
     "ReflectionPad2D",
+    "RelativePositionBias",
     "Sequential",
     "SiLU",
     "Swish",

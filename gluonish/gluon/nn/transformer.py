@@ -6,10 +6,10 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.attention import AttentionCache, check_positive
+from gluonish.gluon.nn.attention import AttentionCache
 from gluonish.gluon.nn.normalization import LayerNorm, RMSNorm
 from gluonish.gluon.nn.sequential import HybridSequential
-from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.nn.tensor import Tensor, check_positive
 from gluonish.gluon.nn.transformer_layers import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,

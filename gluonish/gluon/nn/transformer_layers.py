@@ -7,15 +7,10 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.activations import GELU, Activation, SiLU
-from gluonish.gluon.nn.attention import (
-    AttentionCache,
-    MultiHeadAttention,
-    check_positive,
-    check_rate,
-)
+from gluonish.gluon.nn.attention import AttentionCache, MultiHeadAttention
 from gluonish.gluon.nn.basic_layers import Dense, Dropout
 from gluonish.gluon.nn.normalization import LayerNorm, RMSNorm
-from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.nn.tensor import Tensor, check_positive, check_rate
 from gluonish.gluon.parameter.parameter import Init
 from gluonish.ndarray import NDArray
 
