@@ -19,7 +19,9 @@ from gluonish.gluon.nn.conv_layers import (
     Conv3DTranspose,
     ReflectionPad2D,
 )
+from gluonish.gluon.nn.feed_forward import GatedMLP
 from gluonish.gluon.nn.normalization import GroupNorm, InstanceNorm, LayerNorm, RMSNorm
+from gluonish.gluon.nn.patch_embedding import PatchEmbedding
 from gluonish.gluon.nn.pooling import (
     AvgPool1D,
     AvgPool2D,
@@ -35,6 +37,7 @@ from gluonish.gluon.nn.pooling import (
     MaxPool3D,
 )
 from gluonish.gluon.nn.positions import ALiBiBias, PositionalEmbedding, RelativePositionBias
+from gluonish.gluon.nn.residual import DropPath, LayerScale, Residual
 from gluonish.gluon.nn.sequential import (
     Concatenate,
     HybridConcatenate,
@@ -46,10 +49,10 @@ from gluonish.gluon.nn.transformer import TransformerDecoder, TransformerEncoder
 from gluonish.gluon.nn.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 
 __all__ = [
-    "ALiBiBias",
     "ELU",
     "GELU",
     "SELU",
+    "ALiBiBias",
     "Activation",
     "AttentionCache",
     "AvgPool1D",
@@ -66,9 +69,11 @@ __all__ = [
     "Conv3D",
     "Conv3DTranspose",
     "Dense",
+    "DropPath",
     "Dropout",
     "Embedding",
     "Flatten",
+    "GatedMLP",
     "GlobalAvgPool1D",
     "GlobalAvgPool2D",
     "GlobalAvgPool3D",
@@ -84,16 +89,19 @@ __all__ = [
     "InstanceNorm",
     "Lambda",
     "LayerNorm",
+    "LayerScale",
     "LeakyReLU",
     "MaxPool1D",
     "MaxPool2D",
     "MaxPool3D",
     "MultiHeadAttention",
     "PReLU",
+    "PatchEmbedding",
     "PositionalEmbedding",
     "RMSNorm",
     "ReflectionPad2D",
     "RelativePositionBias",
+    "Residual",
     "Sequential",
     "SiLU",
     "Swish",
