@@ -1,10 +1,10 @@
 """Makes transformer.npz: PyTorch's attention and transformer layers on small arrays.
 
 Run it with an interpreter that has torch 2.13 and transformers 5.24, from the repository's root.
-``buckets/`` has T5's buckets of distances from -300 to 300, and ``slopes/`` BLOOM's bias of ALiBi. Each case has its
-parameters under ``case/p/name``, its inputs under ``case/in/name``, PyTorch's result under
-``case/out``, and the gradients, for the heads ``case/heads``, under ``case/g/name``. The dtype is
-float32, of expectations too, which are computed in float64.
+Each case has its parameters under ``case/p/name``, its inputs under ``case/in/name``, PyTorch's
+result under ``case/out``, and the gradients, for the heads ``case/heads``, under ``case/g/name``.
+The dtype is float32, of expectations too, which are computed in float64. ``buckets/`` has T5's
+buckets of distances from -300 to 300, and ``slopes/`` BLOOM's bias of ALiBi.
 """
 
 import zlib
