@@ -57,7 +57,7 @@ def _function(x: Any, form: str) -> Any:
     """Return the gate's function, with operators."""
     if form == "silu":
         return SIGMOID(x) * x
-    return apply(LEAKY_RELU, (x,), {"act_type": "gelu" if form == "erf" else f"gelu_{form}"})
+    return apply(LEAKY_RELU, (x,), {**LEAKY_RELU.schema.defaults, "act_type": f"gelu_{form}"})
 
 
 def _composed(grad: Any, gate: Any, value: Any, *, form: str) -> tuple[Any, Any]:
