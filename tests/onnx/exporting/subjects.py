@@ -95,6 +95,10 @@ LAYERS: dict[str, Subject] = {
         [_random(2, 5, 6), _random(2, 3, 7)],
     ),
     "HybridLambda": (lambda: nn.HybridLambda("tanh"), _ROW),
+    "swiglu": (lambda: nn.HybridLambda("swiglu"), _ROW),
+    "swiglu-both": (lambda: nn.HybridLambda(lambda F, x: F.swiglu(x, F.tanh(x))), _ROW),
+    "geglu": (lambda: nn.HybridLambda(lambda F, x: F.geglu(x, axis=0)), [_random(4, 3)]),
+    "geglu-tanh": (lambda: nn.HybridLambda(_tanh_geglu), _ROW),
     "Lambda": (lambda: nn.Lambda(lambda x: x * 2 + x.sum(axis=1, keepdims=True)), _ROW),
     "Sequential": (lambda: _joined(nn.Sequential()), _ROW),
     "HybridConcatenate": (lambda: _joined(nn.HybridConcatenate(axis=1)), _ROW),
@@ -105,6 +109,10 @@ LAYERS: dict[str, Subject] = {
         _IMAGE,
     ),
 }
+
+
+def _tanh_geglu(F: Any, x: Any) -> Any:
+    return F.geglu(x, approximation="tanh")
 
 
 def _joined(block: Any) -> Any:
