@@ -13,7 +13,6 @@ __all__ = ["GatedMLP"]
 
 # Activations of gates, and the forms of GELU.
 GATES = {"silu": "", "gelu": "erf", "gelu_tanh": "tanh", "gelu_sigmoid": "sigmoid"}
-_GELUS = {"erf": "gelu", "tanh": "gelu_tanh", "sigmoid": "gelu_sigmoid"}
 
 
 def check_gate(layer: str, activation: str) -> None:
@@ -28,10 +27,9 @@ def check_gate(layer: str, activation: str) -> None:
 
 def gated(F: ModuleType, x: Any, activation: str) -> Any:
     """Return activation(first half) * second half, of the last axis."""
-    gate, value = F.split(x, num_outputs=2, axis=-1)
     if activation == "silu":
-        return gate * F.sigmoid(gate) * value
-    return F.LeakyReLU(gate, act_type=_GELUS[GATES[activation]]) * value
+        return F.swiglu(x)
+    return F.geglu(x, approximation=GATES[activation])
 
 
 class GatedMLP(HybridBlock):
