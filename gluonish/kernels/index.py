@@ -43,6 +43,7 @@ MODULES: dict[str, str] = {
     "generated.csr": "_sparse_csr_dot",
     "generated.ctc": "CTCLoss",
     "generated.gathering": "Embedding _take_along batch_take gather_nd pick take",
+    "generated.gated": "_gated_backward _gated_halves_backward geglu swiglu",
     "generated.layer_norm": "_layer_norm_backward",
     "generated.one_hot_and_sequences": "SequenceMask SequenceReverse _arange one_hot",
     "generated.optimizer": (
@@ -136,26 +137,26 @@ MODULES: dict[str, str] = {
     "generated.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "generated.elementwise": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "
-        "_copy _div_scalar _equal _equal_scalar _flat_power _gelu_backward _greater "
-        "_greater_equal _greater_equal_scalar _greater_scalar _leaky_relu_backward _lesser "
-        "_lesser_equal _lesser_equal_scalar _lesser_scalar _logical_and _logical_and_scalar "
-        "_logical_or _logical_or_scalar _logical_xor _logical_xor_scalar _maximum _maximum_scalar "
-        "_minimum _minimum_scalar _minus_scalar _mod_backward_rhs _mul_scalar _not_equal "
-        "_not_equal_scalar _npi_add _npi_equal _npi_equal_scalar _npi_greater _npi_greater_equal "
-        "_npi_greater_equal_scalar _npi_greater_scalar _npi_less _npi_less_equal "
-        "_npi_less_equal_scalar _npi_less_scalar _npi_logical_not _npi_multiply _npi_not_equal "
-        "_npi_not_equal_scalar _npi_subtract _npi_true_divide _npi_where _npi_where_lscalar "
-        "_npi_where_rscalar _over_root _over_square _plus_scalar _power_backward_lhs "
-        "_power_backward_rhs _power_scalar _rdiv_scalar _relu_slope _rminus_scalar _softplus "
-        "_times_over_root abs add_n broadcast_add broadcast_axis broadcast_div broadcast_equal "
-        "broadcast_greater broadcast_greater_equal broadcast_lesser broadcast_lesser_equal "
-        "broadcast_like broadcast_logical_and broadcast_logical_or broadcast_logical_xor "
-        "broadcast_maximum broadcast_minimum broadcast_mul broadcast_not_equal broadcast_sub "
-        "broadcast_to ceil clip degrees digamma elemwise_add elemwise_div elemwise_mul "
-        "elemwise_sub erf exp expm1 fix floor gammaln hard_sigmoid log log10 log1p log2 "
-        "log_sigmoid logical_not make_loss max mean min mish negative ones_like radians "
-        "reciprocal relu rint round rsqrt sigmoid sign smooth_l1 softsign sqrt square sum tanh "
-        "trunc where zeros_like"
+        "_copy _div_scalar _equal _equal_scalar _flat_power _gated _gated_backward _gelu_backward "
+        "_greater _greater_equal _greater_equal_scalar _greater_scalar _leaky_relu_backward "
+        "_lesser _lesser_equal _lesser_equal_scalar _lesser_scalar _logical_and "
+        "_logical_and_scalar _logical_or _logical_or_scalar _logical_xor _logical_xor_scalar "
+        "_maximum _maximum_scalar _minimum _minimum_scalar _minus_scalar _mod_backward_rhs "
+        "_mul_scalar _not_equal _not_equal_scalar _npi_add _npi_equal _npi_equal_scalar "
+        "_npi_greater _npi_greater_equal _npi_greater_equal_scalar _npi_greater_scalar _npi_less "
+        "_npi_less_equal _npi_less_equal_scalar _npi_less_scalar _npi_logical_not _npi_multiply "
+        "_npi_not_equal _npi_not_equal_scalar _npi_subtract _npi_true_divide _npi_where "
+        "_npi_where_lscalar _npi_where_rscalar _over_root _over_square _plus_scalar "
+        "_power_backward_lhs _power_backward_rhs _power_scalar _rdiv_scalar _relu_slope "
+        "_rminus_scalar _softplus _times_over_root abs add_n broadcast_add broadcast_axis "
+        "broadcast_div broadcast_equal broadcast_greater broadcast_greater_equal broadcast_lesser "
+        "broadcast_lesser_equal broadcast_like broadcast_logical_and broadcast_logical_or "
+        "broadcast_logical_xor broadcast_maximum broadcast_minimum broadcast_mul "
+        "broadcast_not_equal broadcast_sub broadcast_to ceil clip degrees digamma elemwise_add "
+        "elemwise_div elemwise_mul elemwise_sub erf exp expm1 fix floor gammaln hard_sigmoid log "
+        "log10 log1p log2 log_sigmoid logical_not make_loss max mean min mish negative ones_like "
+        "radians reciprocal relu rint round rsqrt sigmoid sign smooth_l1 softsign sqrt square sum "
+        "tanh trunc where zeros_like"
     ),
     "classic_forms": (
         "_np_copy _np_dot _np_max _np_min _np_moveaxis _np_reshape _np_squeeze _np_sum "

@@ -35,6 +35,7 @@ IN_ORDER = (
     "generated.csr",
     "generated.ctc",
     "generated.gathering",
+    "generated.gated",
     "generated.layer_norm",
     "generated.one_hot_and_sequences",
     "generated.optimizer",

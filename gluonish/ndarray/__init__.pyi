@@ -1388,6 +1388,17 @@ def gather_nd(
     name: str | None = None,
 ) -> NDArray:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def geglu(
+    data: NDArray,
+    value: NDArray | None = None,
+    approximation: Literal["erf", "tanh", "sigmoid"] | str = "erf",
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """GELU of gate, or an approximation of it, times value, elementwise."""
 def hard_sigmoid(
     data: NDArray,
     alpha: float = 0.2,
@@ -2750,6 +2761,16 @@ def swapaxes(
     name: str | None = None,
 ) -> NDArray:
     """Swap two axes."""
+def swiglu(
+    data: NDArray,
+    value: NDArray | None = None,
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """gate * sigmoid(gate) times value, elementwise."""
 def take(
     a: NDArray,
     indices: NDArray,

@@ -131,6 +131,7 @@ from gluonish.ndarray import ftrl_update as ftrl_update
 from gluonish.ndarray import gamma as gamma
 from gluonish.ndarray import gammaln as gammaln
 from gluonish.ndarray import gather_nd as gather_nd
+from gluonish.ndarray import geglu as geglu
 from gluonish.ndarray import hard_sigmoid as hard_sigmoid
 from gluonish.ndarray import identity as identity
 from gluonish.ndarray import im2col as im2col
@@ -267,6 +268,7 @@ from gluonish.ndarray import stop_gradient as stop_gradient
 from gluonish.ndarray import sum as sum
 from gluonish.ndarray import sum_axis as sum_axis
 from gluonish.ndarray import swapaxes as swapaxes
+from gluonish.ndarray import swiglu as swiglu
 from gluonish.ndarray import take as take
 from gluonish.ndarray import tan as tan
 from gluonish.ndarray import tanh as tanh
@@ -2374,6 +2376,35 @@ def _fused_rnn_backward(
     name: str | None = None,
 ) -> list[NDArray]:
     """Gradients of _fused_rnn's data, states and parameters; see _rnn_backward."""
+def _gated(
+    gate: NDArray,
+    value: NDArray,
+    form: Literal["erf", "tanh", "sigmoid", "silu"] | str = "silu",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """A function of gate, by form, times value."""
+def _gated_backward(
+    grad: NDArray,
+    gate: NDArray,
+    value: NDArray,
+    form: Literal["erf", "tanh", "sigmoid", "silu"] | str = "silu",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of _gated's gate and value."""
+def _gated_halves_backward(
+    grad: NDArray,
+    data: NDArray,
+    axis: int = -1,
+    form: Literal["erf", "tanh", "sigmoid", "silu"] | str = "silu",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of the data of swiglu and geglu that holds gate and value."""
 def _gather_points(
     data: NDArray,
     index: NDArray,
@@ -2385,13 +2416,14 @@ def _gather_points(
 def _gelu_backward(
     grad: NDArray,
     data: NDArray,
-    form: Literal["erf", "tanh", "sigmoid"] | str = "erf",
+    form: Literal["erf", "tanh", "sigmoid", "silu"] | str = "erf",
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
     """Gradient of LeakyReLU's data for the act_types that begin with 'gelu': for form 'erf' grad
-    times (the normal distribution function of data, plus data times its density)."""
+    times (the normal distribution function of data, plus data times its density). silu is data *
+    sigmoid(data)."""
 def _grad_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -5953,6 +5985,17 @@ def _npx_gather_nd(
     name: str | None = None,
 ) -> NDArray:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def _npx_geglu(
+    data: NDArray,
+    value: NDArray | None = None,
+    approximation: Literal["erf", "tanh", "sigmoid"] | str = "erf",
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """GELU of gate, or an approximation of it, times value, elementwise."""
 def _npx_layer_norm(
     data: NDArray,
     gamma: NDArray,
@@ -6262,6 +6305,16 @@ def _npx_softmax(
     name: str | None = None,
 ) -> NDArray:
     """e^x / sum of e^x along axis, of data / temperature."""
+def _npx_swiglu(
+    data: NDArray,
+    value: NDArray | None = None,
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """gate * sigmoid(gate) times value, elementwise."""
 def _npx_topk(
     data: NDArray,
     axis: int | None = -1,

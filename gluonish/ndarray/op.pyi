@@ -128,6 +128,7 @@ from gluonish.ndarray import ftrl_update as ftrl_update
 from gluonish.ndarray import gamma as gamma
 from gluonish.ndarray import gammaln as gammaln
 from gluonish.ndarray import gather_nd as gather_nd
+from gluonish.ndarray import geglu as geglu
 from gluonish.ndarray import hard_sigmoid as hard_sigmoid
 from gluonish.ndarray import identity as identity
 from gluonish.ndarray import im2col as im2col
@@ -264,6 +265,7 @@ from gluonish.ndarray import stop_gradient as stop_gradient
 from gluonish.ndarray import sum as sum
 from gluonish.ndarray import sum_axis as sum_axis
 from gluonish.ndarray import swapaxes as swapaxes
+from gluonish.ndarray import swiglu as swiglu
 from gluonish.ndarray import take as take
 from gluonish.ndarray import tan as tan
 from gluonish.ndarray import tanh as tanh

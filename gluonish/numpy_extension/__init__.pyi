@@ -248,6 +248,17 @@ def gather_nd(
     name: str | None = None,
 ) -> ndarray:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def geglu(
+    data: ndarray,
+    value: ndarray | None = None,
+    approximation: Literal["erf", "tanh", "sigmoid"] | str = "erf",
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """GELU of gate, or an approximation of it, times value, elementwise."""
 def layer_norm(
     data: ndarray,
     gamma: ndarray,
@@ -517,6 +528,16 @@ def softmax(
     name: str | None = None,
 ) -> ndarray:
     """e^x / sum of e^x along axis, of data / temperature."""
+def swiglu(
+    data: ndarray,
+    value: ndarray | None = None,
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """gate * sigmoid(gate) times value, elementwise."""
 def topk(
     data: ndarray,
     axis: int | None = -1,

@@ -1471,6 +1471,18 @@ def gather_nd(
     out: None = None,
 ) -> Symbol:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def geglu(
+    data: Symbol | None = None,
+    value: Symbol | None = None,
+    approximation: Literal["erf", "tanh", "sigmoid"] | str = "erf",
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """GELU of gate, or an approximation of it, times value, elementwise."""
 def hard_sigmoid(
     data: Symbol | None = None,
     alpha: float = 0.2,
@@ -2969,6 +2981,17 @@ def swapaxes(
     out: None = None,
 ) -> Symbol:
     """Swap two axes."""
+def swiglu(
+    data: Symbol | None = None,
+    value: Symbol | None = None,
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """gate * sigmoid(gate) times value, elementwise."""
 def take(
     a: Symbol | None = None,
     indices: Symbol | None = None,

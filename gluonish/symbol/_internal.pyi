@@ -131,6 +131,7 @@ from gluonish.symbol import ftrl_update as ftrl_update
 from gluonish.symbol import gamma as gamma
 from gluonish.symbol import gammaln as gammaln
 from gluonish.symbol import gather_nd as gather_nd
+from gluonish.symbol import geglu as geglu
 from gluonish.symbol import hard_sigmoid as hard_sigmoid
 from gluonish.symbol import identity as identity
 from gluonish.symbol import im2col as im2col
@@ -269,6 +270,7 @@ from gluonish.symbol import stop_gradient as stop_gradient
 from gluonish.symbol import sum as sum
 from gluonish.symbol import sum_axis as sum_axis
 from gluonish.symbol import swapaxes as swapaxes
+from gluonish.symbol import swiglu as swiglu
 from gluonish.symbol import take as take
 from gluonish.symbol import tan as tan
 from gluonish.symbol import tanh as tanh
@@ -2553,6 +2555,38 @@ def _fused_rnn_backward(
     out: None = None,
 ) -> Symbol:
     """Gradients of _fused_rnn's data, states and parameters; see _rnn_backward."""
+def _gated(
+    gate: Symbol | None = None,
+    value: Symbol | None = None,
+    form: Literal["erf", "tanh", "sigmoid", "silu"] | str = "silu",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A function of gate, by form, times value."""
+def _gated_backward(
+    grad: Symbol | None = None,
+    gate: Symbol | None = None,
+    value: Symbol | None = None,
+    form: Literal["erf", "tanh", "sigmoid", "silu"] | str = "silu",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of _gated's gate and value."""
+def _gated_halves_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    axis: int = -1,
+    form: Literal["erf", "tanh", "sigmoid", "silu"] | str = "silu",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of the data of swiglu and geglu that holds gate and value."""
 def _gather_points(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -2565,14 +2599,15 @@ def _gather_points(
 def _gelu_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
-    form: Literal["erf", "tanh", "sigmoid"] | str = "erf",
+    form: Literal["erf", "tanh", "sigmoid", "silu"] | str = "erf",
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
     """Gradient of LeakyReLU's data for the act_types that begin with 'gelu': for form 'erf' grad
-    times (the normal distribution function of data, plus data times its density)."""
+    times (the normal distribution function of data, plus data times its density). silu is data *
+    sigmoid(data)."""
 def _grad_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -6500,6 +6535,18 @@ def _npx_gather_nd(
     out: None = None,
 ) -> Symbol:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def _npx_geglu(
+    data: Symbol | None = None,
+    value: Symbol | None = None,
+    approximation: Literal["erf", "tanh", "sigmoid"] | str = "erf",
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """GELU of gate, or an approximation of it, times value, elementwise."""
 def _npx_layer_norm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -6835,6 +6882,17 @@ def _npx_softmax(
     out: None = None,
 ) -> Symbol:
     """e^x / sum of e^x along axis, of data / temperature."""
+def _npx_swiglu(
+    data: Symbol | None = None,
+    value: Symbol | None = None,
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """gate * sigmoid(gate) times value, elementwise."""
 def _npx_topk(
     data: Symbol | None = None,
     axis: int | None = -1,

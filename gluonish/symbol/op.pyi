@@ -128,6 +128,7 @@ from gluonish.symbol import ftrl_update as ftrl_update
 from gluonish.symbol import gamma as gamma
 from gluonish.symbol import gammaln as gammaln
 from gluonish.symbol import gather_nd as gather_nd
+from gluonish.symbol import geglu as geglu
 from gluonish.symbol import hard_sigmoid as hard_sigmoid
 from gluonish.symbol import identity as identity
 from gluonish.symbol import im2col as im2col
@@ -266,6 +267,7 @@ from gluonish.symbol import stop_gradient as stop_gradient
 from gluonish.symbol import sum as sum
 from gluonish.symbol import sum_axis as sum_axis
 from gluonish.symbol import swapaxes as swapaxes
+from gluonish.symbol import swiglu as swiglu
 from gluonish.symbol import take as take
 from gluonish.symbol import tan as tan
 from gluonish.symbol import tanh as tanh

@@ -1,9 +1,10 @@
 """Makes transformer.npz: PyTorch's attention and transformer layers on small arrays.
 
-Run it with an interpreter that has torch 2.13, from the repository's root. Each case has its
-parameters under ``case/p/name``, its inputs under ``case/in/name``, PyTorch's result under
-``case/out``, and the gradients, for the heads ``case/heads``, under ``case/g/name``. The dtype is
-float32, of expectations too, which are computed in float64.
+Run it with an interpreter that has torch 2.13 and transformers 5.24, from the repository's root.
+Each case has its parameters under ``case/p/name``, its inputs under ``case/in/name``, PyTorch's
+result under ``case/out``, and the gradients, for the heads ``case/heads``, under ``case/g/name``.
+The dtype is float32, of expectations too, which are computed in float64. ``buckets/`` has T5's
+buckets of distances from -300 to 300, and ``slopes/`` BLOOM's bias of ALiBi.
 """
 
 import zlib
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.t5.modeling_t5 import T5Attention
 
 UNITS, HIDDEN, HEADS = 8, 12, 2
 N, T, S = 2, 5, 7
@@ -117,9 +120,21 @@ def decoders() -> None:
         keep(f"decoder {order}", nn.TransformerDecoder(layer, 2, norm), call)
 
 
+def positions() -> None:
+    distances = torch.arange(-300, 301)
+    for both in (False, True):
+        for count, farthest in ((32, 128), (8, 20), (6, 100)):
+            made = T5Attention._relative_position_bucket(distances, both, count, farthest)
+            FOUND[f"buckets/{int(both)} {count} {farthest}"] = made.numpy().astype(np.int16)
+    for heads in (1, 3, 4, 6, 12):
+        made = build_alibi_tensor(torch.ones(1, 4), heads, torch.float32)
+        FOUND[f"slopes/{heads}"] = made.numpy()[:, 0]
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     attentions()
     encoders()
     decoders()
+    positions()
     np.savez_compressed(Path(__file__).with_name("transformer.npz"), **FOUND)

@@ -66,6 +66,11 @@ def activations() -> None:
     for case, function in (("gelu_tanh", tanh), ("gelu_sigmoid", QuickGELUActivation())):
         record(case, function, (normal(5, 40).detach() * 2).requires_grad_())
 
+    silu, gelu = torch.nn.functional.silu, torch.nn.functional.gelu
+    record("swiglu", lambda gate, value: silu(gate) * value, normal(5, 40), normal(5, 40))
+    record("geglu", lambda gate, value: gelu(gate) * value, normal(5, 40), normal(5, 40))
+    record("geglu_tanh", lambda gate, value: tanh(gate) * value, normal(5, 40), normal(5, 40))
+
 
 if __name__ == "__main__":
     norms()

@@ -13,10 +13,12 @@ from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, build, netw
 REPLACED = frozenset(
     (
         *("GlobalAvgPool1D", "GlobalAvgPool3D", "AvgPool2D-ceil", "LayerNorm-axis", "GroupNorm"),
-        *("RMSNorm", "RMSNorm-axis"),
+        *("RMSNorm", "RMSNorm-axis", "GELU-tanh", "GELU-sigmoid"),
+        *("swiglu", "swiglu-both", "geglu", "geglu-tanh"),
         *("CTCLoss", "CTCLoss-lengths", "LSTM-projected", "LSTMCell", "GRUCell", "ResidualCell"),
         *("BidirectionalCell", "LSTMPCell"),
         *("MultiHeadAttention", "MultiHeadAttention-grouped", "MultiHeadAttention-memory"),
+        *("TransformerEncoder", "TransformerDecoder"),
     )
 )
 SUBJECTS = {**LAYERS, **LOSSES, **RECURRENT}

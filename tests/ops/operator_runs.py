@@ -179,6 +179,12 @@ def _small_layers() -> Iterator[tuple[str, Case]]:
     yield "Embedding", Case([index([1, 4, 9], [0, 1, -1]), normal(5, 3)], rows)
     yield "LayerNorm", Case([normal(3, 4), normal(4), normal(4)])
     yield "LayerNorm", Case([normal(3, 4, 2), normal(4), normal(4)], {"axis": 1})
+    yield "swiglu", Case([normal(3, 4), normal(3, 4)], {"use_value": True})
+    yield "swiglu", Case([normal(3, 4, 2)], {"axis": 1})
+    yield "_gated", Case([normal(3, 4), normal(3, 4)])
+    for form in ("erf", "tanh", "sigmoid"):
+        yield "geglu", Case([normal(3, 4)], {"approximation": form})
+        yield "geglu", Case([normal(3, 4)] * 2, {"approximation": form, "use_value": True})
     yield "rms_norm", Case([normal(3, 4), normal(4)])
     yield "rms_norm", Case([normal(3, 4, 2), normal(4)], {"axis": 1, "offset": True})
     yield "add_rms_norm", Case([normal(3, 4), normal(3, 4), normal(4)])

@@ -19,7 +19,9 @@ from gluonish.gluon.nn.conv_layers import (
     Conv3DTranspose,
     ReflectionPad2D,
 )
+from gluonish.gluon.nn.feed_forward import GatedMLP
 from gluonish.gluon.nn.normalization import GroupNorm, InstanceNorm, LayerNorm, RMSNorm
+from gluonish.gluon.nn.patch_embedding import PatchEmbedding
 from gluonish.gluon.nn.pooling import (
     AvgPool1D,
     AvgPool2D,
@@ -34,6 +36,8 @@ from gluonish.gluon.nn.pooling import (
     MaxPool2D,
     MaxPool3D,
 )
+from gluonish.gluon.nn.positions import ALiBiBias, PositionalEmbedding, RelativePositionBias
+from gluonish.gluon.nn.residual import DropPath, LayerScale, Residual
 from gluonish.gluon.nn.sequential import (
     Concatenate,
     HybridConcatenate,
@@ -41,11 +45,14 @@ from gluonish.gluon.nn.sequential import (
     Identity,
     Sequential,
 )
+from gluonish.gluon.nn.transformer import TransformerDecoder, TransformerEncoder
+from gluonish.gluon.nn.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 
 __all__ = [
     "ELU",
     "GELU",
     "SELU",
+    "ALiBiBias",
     "Activation",
     "AttentionCache",
     "AvgPool1D",
@@ -62,9 +69,11 @@ __all__ = [
     "Conv3D",
     "Conv3DTranspose",
     "Dense",
+    "DropPath",
     "Dropout",
     "Embedding",
     "Flatten",
+    "GatedMLP",
     "GlobalAvgPool1D",
     "GlobalAvgPool2D",
     "GlobalAvgPool3D",
@@ -80,16 +89,25 @@ __all__ = [
     "InstanceNorm",
     "Lambda",
     "LayerNorm",
+    "LayerScale",
     "LeakyReLU",
     "MaxPool1D",
     "MaxPool2D",
     "MaxPool3D",
     "MultiHeadAttention",
     "PReLU",
+    "PatchEmbedding",
+    "PositionalEmbedding",
     "RMSNorm",
     "ReflectionPad2D",
+    "RelativePositionBias",
+    "Residual",
     "Sequential",
     "SiLU",
     "Swish",
     "SymbolBlock",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
 ]

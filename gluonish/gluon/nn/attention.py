@@ -1,13 +1,15 @@
 """MultiHeadAttention and its cache of keys and values."""
 
 from types import ModuleType
-from typing import Any, NamedTuple, SupportsFloat
+from typing import Any, NamedTuple
 
 import gluonish.ndarray as nd
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense
-from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
+from gluonish.gluon.nn.normalization import RMSNorm
+from gluonish.gluon.nn.positions import cached_places
+from gluonish.gluon.nn.tensor import Tensor, check_layout, check_positive, check_rate
 from gluonish.gluon.parameter.parameter import Init
 from gluonish.ndarray import NDArray
 
@@ -35,32 +37,6 @@ class AttentionCache(NamedTuple):
     keys: Any
     values: Any
     position: Any = None
-
-
-def check_rate(layer: str, name: str, rate: object) -> None:
-    """Raise an error if a probability of dropout is not in [0, 1).
-
-    Raises:
-        ArgumentError: The probability is out of range.
-        ArgumentTypeError: It is not a number.
-    """
-    if not isinstance(rate, SupportsFloat):
-        raise ArgumentTypeError(f"{layer}: expected {name} to be a number, got {rate!r}")
-    if not 0 <= float(rate) < 1:
-        raise ArgumentError(f"{layer}: expected {name} in [0, 1), got {rate}")
-
-
-def check_positive(layer: str, **numbers: object) -> None:
-    """Raise an error if arguments of a layer are not ints of at least 1.
-
-    Raises:
-        ArgumentError: A number is below 1.
-        ArgumentTypeError: An argument is not an int.
-    """
-    check_ints(layer, **numbers)
-    for name, number in numbers.items():
-        if int(number) < 1:  # type: ignore[call-overload]  # `check_ints` has seen to it
-            raise ArgumentError(f"{layer}: expected {name} of 1 or more, got {number}")
 
 
 def divided(layer: str, units: int, num_heads: int) -> int:
@@ -133,26 +109,6 @@ class _JoinedDense(Dense):
             bias = F.slice_axis(bias, axis=0, begin=begin, end=end)
         options = {"num_hidden": end - begin, "flatten": False, "no_bias": bias is None}
         return F.FullyConnected(x, weight, bias, **options)
-
-
-class _HeadNorm(HybridBlock):
-    """Divide each head by its root mean square: ``y = x / sqrt(mean(x^2) + epsilon) * gamma``."""
-
-    def __init__(self, units: int, epsilon: float, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._epsilon = epsilon
-        self.gamma = self.params._declare("gamma", (units,), "ones")
-
-    def hybrid_forward(self, F: ModuleType, x: Tensor, gamma: Tensor) -> Any:
-        """Normalize along the last axis.
-
-        Args:
-            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
-            x: (..., units).
-            gamma: Scale of each unit, a parameter.
-        """
-        mean = F.mean(F.square(x), axis=-1, keepdims=True)
-        return F.broadcast_mul(F.broadcast_mul(x, F.rsqrt(mean + self._epsilon)), gamma)
 
 
 class MultiHeadAttention(HybridBlock):
@@ -285,8 +241,10 @@ class MultiHeadAttention(HybridBlock):
         with self.name_scope():
             self._add_projections(in_units, {**options, "use_bias": use_bias})
             if qk_norm:
-                self.query_norm = _HeadNorm(head_units, epsilon, prefix="query_norm_")
-                self.key_norm = _HeadNorm(head_units, epsilon, prefix="key_norm_")
+                self.query_norm, self.key_norm = (
+                    RMSNorm(epsilon=epsilon, in_channels=head_units, prefix=f"{name}_norm_")
+                    for name in ("query", "key")
+                )
             self.rotary = rotary
             options["use_bias"] = use_bias if use_output_bias is None else use_output_bias
             inner = num_heads * head_units
@@ -332,7 +290,8 @@ class MultiHeadAttention(HybridBlock):
             k, v = cache[:2]
         else:
             if cache is not None and positions is None and self.rotary is not None:
-                positions = self._cached_positions(F, query, cache[2])
+                axis = self._layout.index("T")
+                positions = cached_places(F, query, axis, cache[2])
             q, k, v = self._project(F, query, key, value)
             q = self._prepare(F, q, self.query_norm, positions)
             k = self._prepare(F, k, self.key_norm, positions if key is None else None)
@@ -406,13 +365,6 @@ class MultiHeadAttention(HybridBlock):
         if norm is not None:
             heads = norm(heads)
         return heads if self.rotary is None else self.rotary(heads, positions)
-
-    def _cached_positions(self, F: ModuleType, query: Any, position: Any) -> Any:
-        """Return the positions (1, T) or (N, T) of queries behind those in a cache."""
-        axis = self._layout.index("T")
-        new = F.expand_dims(F.contrib.arange_like(query, axis=axis), axis=0)
-        start = F.expand_dims(F.cast(position, dtype="float32"), axis=1)
-        return F.broadcast_add(start, F.cast(new, dtype="float32"))
 
     def begin_cache(
         self, batch_size: int, length: int, ctx: Any = None, dtype: Any = None

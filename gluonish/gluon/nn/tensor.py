@@ -1,7 +1,7 @@
 """Types and argument checks of layers."""
 
 from collections.abc import Iterable, Sequence
-from typing import SupportsIndex
+from typing import SupportsFloat, SupportsIndex
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import check_numbers
@@ -59,3 +59,29 @@ def check_layout(layout: str, allowed: Sequence[str], layer: str) -> None:
     """
     if layout not in allowed:
         raise ArgumentError(f"{layer}: expected layout {' or '.join(allowed)}, got {layout!r}")
+
+
+def check_rate(layer: str, name: str, rate: object) -> None:
+    """Raise an error if a probability of dropout is not in [0, 1).
+
+    Raises:
+        ArgumentError: The probability is out of range.
+        ArgumentTypeError: It is not a number.
+    """
+    if not isinstance(rate, SupportsFloat):
+        raise ArgumentTypeError(f"{layer}: expected {name} to be a number, got {rate!r}")
+    if not 0 <= float(rate) < 1:
+        raise ArgumentError(f"{layer}: expected {name} in [0, 1), got {rate}")
+
+
+def check_positive(layer: str, **numbers: object) -> None:
+    """Raise an error if arguments of a layer are not ints of at least 1.
+
+    Raises:
+        ArgumentError: A number is below 1.
+        ArgumentTypeError: An argument is not an int.
+    """
+    check_ints(layer, **numbers)
+    for name, number in numbers.items():
+        if int(number) < 1:  # type: ignore[call-overload]  # `check_ints` has seen to it
+            raise ArgumentError(f"{layer}: expected {name} of 1 or more, got {number}")

@@ -351,6 +351,17 @@ RULES["_gelu_backward"] = Rule(
     lambda w: (f"{w[0]} * {gelu_slope(w[1], w.attrs['form'], w.number)}",),
     lambda specs, attrs: supports_gelu(specs, attrs["form"]),
 )
+RULES["_gated"] = Rule(
+    lambda w: (f"{gelu(w[0], w.attrs['form'], w.number)} * {w[1]}",),
+    lambda specs, attrs: supports_gelu(specs, attrs["form"]),
+)
+RULES["_gated_backward"] = Rule(
+    lambda w: (
+        f"{w[0]} * {gelu_slope(w[1], w.attrs['form'], w.number)} * {w[2]}",
+        f"{w[0]} * {gelu(w[1], w.attrs['form'], w.number)}",
+    ),
+    lambda specs, attrs: supports_gelu(specs, attrs["form"]),
+)
 RULES["_leaky_relu_backward"] = Rule(
     lambda w: (f"select({w[1]} > W(0), {w[0]}, {w[0]} * {w.number(w.attrs['slope'])})",), _real
 )

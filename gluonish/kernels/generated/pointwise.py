@@ -122,7 +122,8 @@ def _input_shapes(program: Program, specs: Sequence[Spec]) -> list[tuple[int, ..
     return shapes
 
 
-def _supports(*inputs: Spec, program: Program, **_: Any) -> bool:
+def supports_program(*inputs: Spec, program: Program, **_: Any) -> bool:
+    """Whether a kernel can compute a program."""
     specs = program.specs(inputs)
     if any(0 in spec.shape for spec in specs):
         return False
@@ -145,7 +146,7 @@ KERNELS = (
             FastKernel(
                 BackEnd.GENERATED,
                 "fused_pointwise",
-                _supports,
+                supports_program,
                 plan=_plan,
                 enabled=enabled,
                 makes=KINDS,

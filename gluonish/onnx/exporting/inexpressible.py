@@ -135,6 +135,7 @@ REASONS: Mapping[str, str] = {
                 "_dropout_factors",
                 "_dropout_keyed",
                 "_fused_rnn",
+                "_gated",
                 "_log_softmax_pick",
                 "_lstm_step",
                 "_reserved_rnn",

@@ -58,6 +58,12 @@ LayerNorm
   beta: Offset of each element along axis, (size of axis,)
   axis: Axis to normalize, negative from the last
   eps: Small constant added to the variance to avoid division by zero
+swiglu geglu
+  data: gate, or gate and value side by side
+  value: Array that the function of gate is multiplied by
+  axis: Axis along which data is halved, negative from the last; without value
+  approximation: Form of GELU: 'erf' is exact, and 'tanh' and 'sigmoid' are as in nn.GELU
+  use_value: Whether there is value; found out from the arguments
 rms_norm add_rms_norm
   data: Input array
   residual: Array that is added to data

@@ -1,4 +1,4 @@
-"""GELU: data times the normal distribution function of data, or an approximation of it.
+"""GELU: data times the normal distribution function of data, or an approximation of it; and SiLU.
 
 The approximations are data * sigmoid(v) with v = linear * data + cubic * data^3: the tanh form is
 the usual 0.5 data (1 + tanh(sqrt(2 / pi) (data + 0.044715 data^3))), since (1 + tanh(u)) / 2 =
@@ -30,11 +30,12 @@ class Approximation(NamedTuple):
 
 
 QUICK = Approximation(1.702, 0.0)
-# By form; None is exact.
+# By form; None is exact. silu, which is data * sigmoid(data), is computed alike.
 FORMS: Mapping[str, Approximation | None] = {
     "erf": None,
     "tanh": Approximation(math.sqrt(8 / math.pi), math.sqrt(8 / math.pi) * 0.044715),
     "sigmoid": QUICK,
+    "silu": Approximation(1.0, 0.0),
 }
 # The forms by LeakyReLU's act_type; ``gelu_erf`` is MXNet 2.0's name.
 FORM_OF: Mapping[str, str] = {
@@ -85,7 +86,7 @@ def gelu_slope(xp: ModuleType, x: Any, form: str) -> Any:
     return value + power * inverse * inverse * x * rate
 
 
-def _second_slope(x: Any, form: str) -> Any:
+def second_slope(x: Any, form: str) -> Any:
     """Return the second derivative of `gelu`, with operators."""
     by = FORMS[form]
     square = x * x
@@ -104,7 +105,7 @@ def _kernel(xp: ModuleType, out: Any, grad: Any, data: Any, *, form: str) -> Non
 def _gradient(g: V, grad: V, data: V, *, form: str) -> tuple[Any, Any]:
     return (
         apply(GELU_BACKWARD, (g, data), {"form": form}),
-        lambda: g * grad * _second_slope(data, form),
+        lambda: g * grad * second_slope(data, form),
     )
 
 
@@ -117,7 +118,7 @@ GELU_BACKWARD = register(
         doc=(
             "Gradient of LeakyReLU's data for the act_types that begin with 'gelu': for form\n"
             "'erf' grad times (the normal distribution function of data, plus data times its\n"
-            "density)."
+            "density). silu is data * sigmoid(data)."
         ),
         inputs=("grad", "data"),
         schema=Schema(form=choice(*FORMS, default="erf")),

@@ -243,6 +243,18 @@ def gather_nd(
     out: None = None,
 ) -> NumpySymbol:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def geglu(
+    data: NumpySymbol | None = None,
+    value: NumpySymbol | None = None,
+    approximation: Literal["erf", "tanh", "sigmoid"] | str = "erf",
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """GELU of gate, or an approximation of it, times value, elementwise."""
 def layer_norm(
     data: NumpySymbol | None = None,
     gamma: NumpySymbol | None = None,
@@ -542,6 +554,17 @@ def softmax(
     out: None = None,
 ) -> NumpySymbol:
     """e^x / sum of e^x along axis, of data / temperature."""
+def swiglu(
+    data: NumpySymbol | None = None,
+    value: NumpySymbol | None = None,
+    axis: int = -1,
+    use_value: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """gate * sigmoid(gate) times value, elementwise."""
 def topk(
     data: NumpySymbol | None = None,
     axis: int | None = -1,

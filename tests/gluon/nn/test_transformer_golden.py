@@ -18,6 +18,11 @@ NAMES = {
     "in_proj_weight": "qkv.weight",
     "in_proj_bias": "qkv.bias",
     "out_proj": "output",
+    "self_attn": "attention",
+    "multihead_attn": "memory_attention",
+    "linear1": "feed_forward.hidden",
+    "linear2": "feed_forward.output",
+    "norm1": "attention_norm",
 }
 
 
@@ -26,17 +31,20 @@ def of_case(case: str, kind: str) -> dict[str, np.ndarray]:
     return {name[len(start) :]: GOLDEN[name] for name in GOLDEN if name.startswith(start)}
 
 
-def our_name(name: str) -> str:
-    for theirs, ours in NAMES.items():
+def our_name(case: str, name: str) -> str:
+    decodes = case.startswith("decoder")
+    norms = {"norm2": "memory_attention_norm" if decodes else "feed_forward_norm"}
+    norms["norm3"] = "feed_forward_norm"
+    for theirs, ours in {**NAMES, **norms}.items():
         name = re.sub(rf"(^|\.){theirs}", rf"\g<1>{ours}", name)
     return re.sub(r"(norm\w*)\.weight$", r"\1.gamma", re.sub(r"(norm\w*)\.bias$", r"\1.beta", name))
 
 
-def ours_of(values: dict[str, np.ndarray], paths: set[str]) -> dict[str, np.ndarray]:
+def ours_of(case: str, values: dict[str, np.ndarray], paths: set[str]) -> dict[str, np.ndarray]:
     """Return arrays by our names, and projections apart where ours are."""
     found = {}
     for name, value in values.items():
-        ours = our_name(name)
+        ours = our_name(case, name)
         if ours in paths:
             found[ours] = value
             continue
@@ -57,7 +65,7 @@ def hold(case: str, net: Any, call: Any, layout: str, hybridize: bool) -> None:
     given = {name: mx.nd.array(x) for name, x in arrays.items()}
     call(net, given)  # shapes
     parameters = net._collect_params_with_prefix()
-    weights = ours_of(of_case(case, "p"), set(parameters))
+    weights = ours_of(case, of_case(case, "p"), set(parameters))
     assert weights.keys() == parameters.keys()
     for name, value in weights.items():
         parameters[name].set_data(mx.nd.array(value))
@@ -74,7 +82,7 @@ def hold(case: str, net: Any, call: Any, layout: str, hybridize: bool) -> None:
     for name, x in given.items():
         wanted = gradients.pop(name)
         close(x.grad.asnumpy(), wanted.swapaxes(0, 1) if layout == "TNC" else wanted, 1e-4, name)
-    for name, wanted in ours_of(gradients, set(parameters)).items():
+    for name, wanted in ours_of(case, gradients, set(parameters)).items():
         close(parameters[name].grad().asnumpy(), wanted, 1e-4, name)
 
 
@@ -114,3 +122,46 @@ def test_attention(case: str, fused: bool, layout: str, hybridize: bool) -> None
     options, call = ATTENTIONS[case]
     net = nn.MultiHeadAttention(UNITS, HEADS, fused=fused, layout=layout, **options)
     hold(case, net, call, layout, hybridize)
+
+
+ORDERS = {"pre": True, "post": False}
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("layout", ["NTC", "TNC"])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_encoder_layer(order: str, activation: str, layout: str, hybridize: bool) -> None:
+    options: dict[str, Any] = {"norm_first": ORDERS[order], "layout": layout, "dropout": 0.0}
+    net = nn.TransformerEncoderLayer(UNITS, HIDDEN, HEADS, activation=activation, **options)
+    case = f"encoder layer {order} {activation}"
+    hold(case, net, lambda net, a: net(a["x"], None, lengths_of("x")), layout, hybridize)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("layout", ["NTC", "TNC"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_encoder(order: str, layout: str, hybridize: bool) -> None:
+    options: dict[str, Any] = {"norm_first": ORDERS[order], "layout": layout, "dropout": 0.0}
+    net = nn.TransformerEncoder(2, UNITS, HIDDEN, HEADS, **options)
+    hold(f"encoder {order}", net, lambda net, a: net(a["x"]), layout, hybridize)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("layout", ["NTC", "TNC"])
+@pytest.mark.parametrize("stacked", [False, True])
+@pytest.mark.parametrize("order", ORDERS)
+def test_decoder(order: str, stacked: bool, layout: str, hybridize: bool) -> None:
+    options: dict[str, Any] = {"norm_first": ORDERS[order], "layout": layout, "dropout": 0.0}
+    options["activation"] = "gelu"
+    net: Any = nn.TransformerDecoderLayer(UNITS, HIDDEN, HEADS, **options)
+    if stacked:
+        net = nn.TransformerDecoder(2, UNITS, HIDDEN, HEADS, **options)
+    case = f"decoder {order}" if stacked else f"decoder layer {order}"
+    hold(
+        case,
+        net,
+        lambda net, a: net(a["x"], a["memory"], memory_valid_length=lengths_of("memory")),
+        layout,
+        hybridize,
+    )

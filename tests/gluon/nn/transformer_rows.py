@@ -67,4 +67,106 @@ ATTENTION = [
     Row(lambda known: Called(_attention(known, softcap=2.0), "query", "mask"), _with_mask, 2),
 ]
 
-ROWS: dict[str, list[Row]] = {"MultiHeadAttention": ATTENTION}
+SIZES = (UNITS, 12, 2)
+ENCODERS = [
+    Row(lambda _: nn.TransformerEncoderLayer(*SIZES), tokens(5)),
+    Row(
+        lambda _: Called(
+            nn.TransformerEncoderLayer(
+                *SIZES, 0.0, activation="gelu_tanh", norm_first=True, norm="rms", use_bias=False
+            ),
+            "x",
+            "valid_length",
+        ),
+        _with_lengths,
+    ),
+]
+DECODER = Row(
+    lambda _: Called(
+        nn.TransformerDecoderLayer(*SIZES, 0.1, norm_first=True, activation="silu"), "x", "memory"
+    ),
+    tokens(5, 3),
+    2,
+)
+
+
+def images(*shape: int) -> Any:
+    return lambda rng, n: [rng.standard_normal((n, *shape))]
+
+
+def _with_positions(rng: np.random.Generator, n: int) -> list[Any]:
+    return [rng.standard_normal((n, 5, UNITS)), rng.integers(0, 9, (n, 5))]
+
+
+POSITIONS: dict[str, list[Row]] = {
+    "ALiBiBias": [
+        Row(lambda _: Called(nn.ALiBiBias(3), "query", "key"), tokens(5, 7), 0),
+    ],
+    "PositionalEmbedding": [
+        Row(lambda _: nn.PositionalEmbedding(UNITS, 9), tokens(5)),
+        Row(lambda _: Called(nn.PositionalEmbedding(UNITS, 9), "x", "positions"), _with_positions),
+        Row(lambda _: nn.PositionalEmbedding(UNITS, 5, "sinusoidal"), tokens(5)),
+    ],
+    "RelativePositionBias": [
+        Row(lambda _: nn.RelativePositionBias(3, 8, 6), tokens(9), 0),
+        Row(
+            lambda _: Called(nn.RelativePositionBias(3, 8, 6, bidirectional=False), "query", "key"),
+            tokens(5, 9),
+            0,
+        ),
+    ],
+}
+
+PARTS: dict[str, list[Row]] = {
+    "DropPath": [
+        Row(lambda _: nn.DropPath(0.4), tokens(5)),
+        Row(lambda _: nn.DropPath(0.4, 1), images(6, 2, 3)),
+    ],
+    "GatedMLP": [
+        Row(lambda known: nn.GatedMLP(6, 10, in_units=UNITS * known), tokens(5)),
+        Row(
+            lambda known: nn.GatedMLP(
+                6, 10, "gelu_tanh", use_bias=True, dropout=0.2, in_units=UNITS * known
+            ),
+            tokens(5),
+        ),
+    ],
+    "LayerScale": [
+        Row(lambda _: nn.LayerScale(UNITS), tokens(5)),
+        Row(lambda _: nn.LayerScale(4, axis=-3), images(4, 3, 2)),
+    ],
+    "PatchEmbedding": [
+        Row(lambda known: nn.PatchEmbedding(UNITS, 2, 3 * known), images(3, 6, 4)),
+        Row(
+            lambda known: nn.PatchEmbedding(UNITS, (2, 3), 3 * known, "NHWC", use_bias=False),
+            images(4, 6, 3),
+        ),
+    ],
+    "Residual": [
+        Row(
+            lambda known: nn.Residual(
+                nn.LayerNorm(in_channels=UNITS * known),
+                nn.Dense(UNITS, flatten=False, in_units=UNITS * known),
+            ),
+            tokens(5),
+        )
+    ],
+}
+
+ROWS: dict[str, list[Row]] = {
+    **POSITIONS,
+    **PARTS,
+    "MultiHeadAttention": ATTENTION,
+    "TransformerDecoder": [
+        Row(
+            lambda _: Called(nn.TransformerDecoder(2, *SIZES, dropout=0.2), "x", "memory"),
+            tokens(5, 3),
+            2,
+        )
+    ],
+    "TransformerDecoderLayer": [DECODER],
+    "TransformerEncoder": [
+        Row(lambda _: nn.TransformerEncoder(2, *SIZES, causal=True, norm_first=True), tokens(5))
+    ],
+    "TransformerEncoderLayer": ENCODERS,
+}

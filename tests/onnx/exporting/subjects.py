@@ -67,6 +67,24 @@ LAYERS: dict[str, Subject] = {
     "Swish": (lambda: nn.Swish(0.8), _ROW),
     "SiLU": (lambda: nn.SiLU(), _ROW),
     "Identity": (lambda: nn.Identity(), _ROW),
+    "ALiBiBias": (lambda: nn.ALiBiBias(3), [_random(2, 5, 4), _random(2, 7, 4)]),
+    "RelativePositionBias": (lambda: nn.RelativePositionBias(2, 8, 5), [_random(2, 7, 4)]),
+    "PositionalEmbedding": (lambda: nn.PositionalEmbedding(4, 9), [_random(2, 5, 4)]),
+    "PositionalEmbedding-fixed": (
+        lambda: nn.PositionalEmbedding(4, 9, "sinusoidal", layout="TNC"),
+        [_random(5, 2, 4)],
+    ),
+    "DropPath": (lambda: nn.DropPath(0.3), [_random(2, 5, 4)]),
+    "GatedMLP": (lambda: nn.GatedMLP(4, 6), [_random(2, 5, 4)]),
+    "GatedMLP-gelu": (lambda: nn.GatedMLP(4, 6, "gelu_tanh", True), [_random(2, 5, 4)]),
+    "LayerScale": (lambda: nn.LayerScale(3, -3), _IMAGE),
+    "PatchEmbedding": (lambda: nn.PatchEmbedding(4, 2), _IMAGE),
+    "Residual": (lambda: nn.Residual(nn.Dense(4), nn.GELU()), _ROW),
+    "TransformerEncoder": (lambda: nn.TransformerEncoder(2, 8, 12, 2), [_random(2, 5, 8)]),
+    "TransformerDecoder": (
+        lambda: nn.TransformerDecoder(1, 8, 12, 2, norm_first=True, activation="gelu"),
+        [_random(2, 5, 8), _random(2, 3, 6)],
+    ),
     "MultiHeadAttention": (lambda: nn.MultiHeadAttention(8, 4, causal=True), [_random(2, 5, 6)]),
     "MultiHeadAttention-grouped": (
         lambda: nn.MultiHeadAttention(8, 4, 2, qk_norm=True, layout="TNC"),
@@ -77,6 +95,10 @@ LAYERS: dict[str, Subject] = {
         [_random(2, 5, 6), _random(2, 3, 7)],
     ),
     "HybridLambda": (lambda: nn.HybridLambda("tanh"), _ROW),
+    "swiglu": (lambda: nn.HybridLambda("swiglu"), _ROW),
+    "swiglu-both": (lambda: nn.HybridLambda(lambda F, x: F.swiglu(x, F.tanh(x))), _ROW),
+    "geglu": (lambda: nn.HybridLambda(lambda F, x: F.geglu(x, axis=0)), [_random(4, 3)]),
+    "geglu-tanh": (lambda: nn.HybridLambda(_tanh_geglu), _ROW),
     "Lambda": (lambda: nn.Lambda(lambda x: x * 2 + x.sum(axis=1, keepdims=True)), _ROW),
     "Sequential": (lambda: _joined(nn.Sequential()), _ROW),
     "HybridConcatenate": (lambda: _joined(nn.HybridConcatenate(axis=1)), _ROW),
@@ -87,6 +109,10 @@ LAYERS: dict[str, Subject] = {
         _IMAGE,
     ),
 }
+
+
+def _tanh_geglu(F: Any, x: Any) -> Any:
+    return F.geglu(x, approximation="tanh")
 
 
 def _joined(block: Any) -> Any:

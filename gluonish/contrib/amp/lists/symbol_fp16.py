@@ -131,7 +131,7 @@ WIDEST_TYPE_CASTS = _names("""
     _equal _Greater _greater _Greater_Equal _greater_equal _Lesser _Lesser_Equal _lesser
     _lesser_equal _Logical_And _Logical_Or _Logical_Xor _logical_and _logical_or
     _logical_xor _maximum _minimum _minus _mod _mul _not_equal Concat concat Correlation
-    ElementWiseSum _sparse_ElementWiseSum add_n _sparse_add_n batch_dot broadcast_add
+    swiglu geglu ElementWiseSum _sparse_ElementWiseSum add_n _sparse_add_n batch_dot broadcast_add
     broadcast_plus broadcast_div broadcast_equal broadcast_greater broadcast_greater_equal
     broadcast_lesser broadcast_lesser_equal broadcast_logical_and broadcast_logical_or
     broadcast_logical_xor broadcast_maximum broadcast_minimum broadcast_minus broadcast_mod

@@ -142,6 +142,19 @@ def _leaky_relu(call: Call) -> Tensor:
     return call("LeakyRelu", x, alpha=float(call["slope"]))
 
 
+def _gated(call: Call) -> Tensor:
+    """Compute swiglu or geglu, whose gate and value may be halves of one array."""
+    if call["use_value"]:
+        gate, value = call.inputs
+    else:
+        axis = axis_of(call["axis"], call.x.rank)
+        half = call.x.size(axis) // 2
+        gate, value = (sliced(call.x, [i * half], [(i + 1) * half], [axis]) for i in (0, 1))
+    if call.op == "geglu":
+        return _gelu(gate, call["approximation"]) * value
+    return gate * call("Sigmoid", gate) * value
+
+
 def _is_by_sample(slope: Sequence[Any] | None, x: Sequence[Any] | None) -> bool:
     """Whether a matrix of slopes runs along the first two axes, as the operator reads it."""
     if slope is None or x is None:
@@ -307,6 +320,7 @@ TABLE = {
     "FullyConnected": _dense,
     "Activation": _activation,
     "LeakyReLU": _leaky_relu,
+    **dict.fromkeys(("swiglu", "geglu"), _gated),
     "softmax": _softmax(),
     "log_softmax": _softmax(log=True),
     "softmin": _softmax(sign=-1.0),
