@@ -39,7 +39,10 @@ UNRECORDED_RESULTS = {
 }
 
 # Without a leading underscore and not MXNet 1.9's: functions that its later versions have.
-OWN = {"digamma", "log_sigmoid", "mish", "scaled_dot_product_attention"}
+OWN = {
+    *("cross_entropy", "digamma", "linear_cross_entropy", "log_sigmoid", "mish"),
+    "scaled_dot_product_attention",
+}
 # Not differentiable on purpose: they draw, create, update, repeat something for a gradient, or are
 # a derivative of the last order.
 NO_GRADIENT = (

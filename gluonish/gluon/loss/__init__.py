@@ -8,6 +8,7 @@ from gluonish.gluon.loss.cross_entropy import (
     SoftmaxCELoss,
     SoftmaxCrossEntropyLoss,
 )
+from gluonish.gluon.loss.linear import LinearCrossEntropyLoss
 from gluonish.gluon.loss.margin import (
     CosineEmbeddingLoss,
     HingeLoss,
@@ -24,6 +25,7 @@ __all__ = [
     "HingeLoss",
     "HuberLoss",
     "KLDivLoss",
+    "LinearCrossEntropyLoss",
     "L1Loss",
     "L2Loss",
     "LogisticLoss",

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.dtype import INT64, is_floating
+from gluonish.core.dtype import FLOAT16, FLOAT32, INT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean
-from gluonish.core.spec import PartialSpec, Spec
+from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_shapes
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.linalg.matmul import matmul
@@ -77,16 +77,24 @@ def _infer(
     loss = loss_spec(label, data.dtype, attrs)
     if not saves_gradients(attrs):
         return (loss,)
-    return (loss, Spec((1,), INT64), data, weight, *(() if bias is None else (bias,)))
+    saved = [_saved(x) for x in (data, weight, bias) if x is not None]
+    return (loss, Spec((1,), INT64), *saved)
+
+
+def _saved(spec: Spec) -> Spec:
+    """Return the spec of a saved gradient: float16 would lose it before a loss scale applies."""
+    return Spec(spec.shape, FLOAT32) if spec.dtype == FLOAT16 else spec
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
-    """Infer the dtype of parameters from the data, and the bias's shape from the weight."""
+    """Infer the weight's features and dtype from the data, and the bias's shape from the weight."""
     data, weight, _label, *rest = inputs
-    shape = weight.shape
+    features = UNKNOWN if data.shape is None else data.shape[-1]
+    shape = merge_shapes((UNKNOWN, features), weight.shape, f"{_NAME} weight")
     inputs[1] = PartialSpec(shape, weight.dtype or data.dtype)
-    if rest and rest[0].shape is None and shape is not None:
-        inputs[3] = PartialSpec(shape[:1], rest[0].dtype or data.dtype)
+    if rest and shape is not None:
+        vector = merge_shapes(shape[:1], rest[0].shape, f"{_NAME} bias")
+        inputs[3] = PartialSpec(vector, rest[0].dtype or data.dtype)
 
 
 class Tools(NamedTuple):
@@ -235,7 +243,7 @@ def run_backward(
     if saved and (xp is not np or saved[0][0]):
         for out, array in zip(outputs, saved[1:], strict=True):
             head = grad.reshape((1,) * array.ndim)
-            if is_narrow(array.dtype):
+            if is_narrow(out.dtype):
                 out[...] = widen(array) * head
             else:
                 xp.multiply(array, head, out=out)
