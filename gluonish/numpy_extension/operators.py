@@ -42,7 +42,15 @@ NAMES = {
         *("leaky_relu", "log_softmax", "multibox_detection", "multibox_prior"),
         *("multibox_target", "nonzero", "one_hot", "pick", "pooling", "relu", "reshape"),
         *("reshape_like", "rnn", "roi_pooling", "sequence_mask", "shape_array", "sigmoid"),
-        *("cross_entropy", "linear_cross_entropy", "scaled_dot_product_attention", "slice", "smooth_l1", "softmax", "topk"),
+        *(
+            "cross_entropy",
+            "linear_cross_entropy",
+            "scaled_dot_product_attention",
+            "slice",
+            "smooth_l1",
+            "softmax",
+            "topk",
+        ),
     )
 }
 IMAGE_NAMES = {

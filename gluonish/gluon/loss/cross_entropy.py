@@ -69,7 +69,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         self._axis = axis
         self._sparse_label = sparse_label
         self._from_logits = from_logits
-        self._options: dict[str, Any] = {}
+        self._terms: dict[str, Any] = {}
         if ignore_label is not None or label_smoothing or z_loss:
             if not sparse_label or from_logits or axis != -1:
                 raise ArgumentError(
@@ -77,7 +77,7 @@ class SoftmaxCrossEntropyLoss(Loss):
                     "axis=-1 with ignore_label, label_smoothing or z_loss, got "
                     f"sparse_label={sparse_label}, from_logits={from_logits} and axis={axis}"
                 )
-            self._options = {
+            self._terms = {
                 "ignore_label": ignore_label,
                 "label_smoothing": label_smoothing,
                 "z_loss": z_loss,
@@ -95,9 +95,9 @@ class SoftmaxCrossEntropyLoss(Loss):
                 elements as ``pred``.
             sample_weight: Weight of each sample; None for 1.
         """
-        if self._options:
+        if self._terms:
             functions = F.npx if is_np_array() else F
-            loss = functions.cross_entropy(pred, label, **self._options).expand_dims(-1)
+            loss = functions.cross_entropy(pred, label, **self._terms).expand_dims(-1)
             return self._mean(F, self._weighted(F, loss, sample_weight))
         along = {"axis": self._axis, "keepdims": True}
         if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):

@@ -84,7 +84,7 @@ class LinearCrossEntropyLoss(Loss):
         if reduction not in _REDUCTIONS:
             raise ArgumentError(f"{name}: expected reduction of {_REDUCTIONS}, got {reduction!r}")
         self._classes = classes
-        self._options = {
+        self._terms = {
             "ignore_label": ignore_label,
             "label_smoothing": label_smoothing,
             "z_loss": z_loss,
@@ -115,7 +115,7 @@ class LinearCrossEntropyLoss(Loss):
         """
         functions = F.npx if is_np_array() else F
         given = () if bias is None else (bias,)
-        return functions.linear_cross_entropy(x, weight, label, *given, **self._options)
+        return functions.linear_cross_entropy(x, weight, label, *given, **self._terms)
 
     def __repr__(self) -> str:
         shape = self.weight.shape

@@ -170,7 +170,9 @@ def _supports_linear(data: Spec, weight: Spec, *_inputs: Spec, **_attrs: Any) ->
     return good and bool(weight.size) and rows * weight.shape[0] >= _SMALL
 
 
-def _supports_linear_backward(grad: Spec, data: Spec, weight: Spec, *_: Spec, **_attrs: Any) -> bool:
+def _supports_linear_backward(
+    grad: Spec, data: Spec, weight: Spec, *_: Spec, **_attrs: Any
+) -> bool:
     return grad.dtype == FLOAT32 and _supports_linear(data, weight)
 
 

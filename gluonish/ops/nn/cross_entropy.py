@@ -147,7 +147,9 @@ def slices_of(rows: int, classes: int, itemsize: int) -> Iterator[slice]:
         yield slice(begin, min(begin + step, rows))
 
 
-def fill_rows(xp: ModuleType, scores: Any, rows: Rows, losses: Any, grads: Any, terms: Terms) -> None:
+def fill_rows(
+    xp: ModuleType, scores: Any, rows: Rows, losses: Any, grads: Any, terms: Terms
+) -> None:
     """Compute the losses of rows, and the gradients of their scores.
 
     Args:
@@ -300,6 +302,7 @@ CROSS_ENTROPY = register(
         ),
         inputs=("data", "label"),
         schema=_SCHEMA,
+        aliases=("_npx_cross_entropy",),
         execution=Execution(heavy=True),
     )
 )

@@ -301,6 +301,7 @@ LINEAR_CROSS_ENTROPY = register(
         active_inputs=lambda attrs: _active(_INPUTS, attrs),
         optional={"bias": "use_bias"},
         schema=_SCHEMA,
+        aliases=("_npx_linear_cross_entropy",),
         outputs=_outputs,
         visible=1,
         output_names=lambda attrs: ("output", *_SAVED)[: _outputs(attrs)],

@@ -137,7 +137,8 @@ def _ended(call: Call, alpha: Tensor, sizes: Tensor, dtype: Any) -> Tensor:
 
 def _cross_entropy(call: Call) -> Tensor:
     scores, label = call.inputs
-    return _row_losses(call, scores.to(accumulator(call.x.dtype)), label)
+    wide = scores.to(accumulator(call.x.dtype))
+    return _row_losses(call, wide, label, scores.size(-1))
 
 
 def _linear_cross_entropy(call: Call) -> list[Tensor | None]:
@@ -150,20 +151,21 @@ def _linear_cross_entropy(call: Call) -> list[Tensor | None]:
     if call["use_bias"]:
         scores = scores + others[1]
     hidden = [None] * (3 + call["use_bias"]) if saves_gradients(call.attrs) else []
-    return [_row_losses(call, scores, others[0]), *hidden]
+    return [_row_losses(call, scores, others[0], weight.size(0)), *hidden]
 
 
-def _row_losses(call: Call, scores: Tensor, label: Tensor) -> Tensor:
+def _row_losses(call: Call, scores: Tensor, label: Tensor, classes: int) -> Tensor:
     """Compute the loss of scores, in the dtype of sums, as `gluonish.ops.nn.cross_entropy` does."""
-    terms = Terms.of(call.attrs, scores.size(-1))
+    terms = Terms.of(call.attrs, classes)
     logs = softmax(scores, -1, log=True)
-    classes = label.to(INT64)
+    chosen = label.to(INT64)
     keep = None
     if call["ignore_label"] is not None:
-        keep = ~classes.equals(call["ignore_label"])
-        classes = select(keep, classes, call.constant(0))
-    picked = call("GatherElements", logs, unsqueezed(classes, -1), axis=-1)
-    found = squeezed(picked, -1) * -terms.chosen
+        keep = ~chosen.equals(call["ignore_label"])
+        chosen = select(keep, chosen, call.constant(0))
+    last = call.x.rank - 1
+    picked = call("GatherElements", logs, unsqueezed(chosen, last), axis=last)
+    found = squeezed(picked, last) * -terms.chosen
     if terms.spread:
         found = found - reduced("ReduceSum", logs, [-1]) * terms.spread
     if terms.square:
@@ -175,8 +177,7 @@ def _row_losses(call: Call, scores: Tensor, label: Tensor) -> Tensor:
         return found
     total = reduced("ReduceSum", found)
     if call["reduction"] == "mean":
-        # Zero times the classes: one count, also without an ignored label.
-        counted = (classes * 0 + 1) if keep is None else keep.to(INT64)
+        counted = (chosen * 0 + 1) if keep is None else keep.to(INT64)
         count = call("Max", reduced("ReduceSum", counted), call.constant(1))
         total = total / count.to(found.dtype)
     return reshaped(total, [1])
