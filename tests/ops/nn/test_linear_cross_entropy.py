@@ -59,6 +59,10 @@ def found(arrays: Any, head: Any, dtype: str, **attrs: Any) -> list[Any]:
     return [a.asnumpy().astype(np.float64) for a in (loss, x.grad, weight.grad, bias.grad)]
 
 
+def arrays_of(values: Any) -> Any:
+    return [nd.array(a, dtype=a.dtype) for a in values]
+
+
 def heads(reduction: str) -> Any:
     random = np.random.default_rng(2)
     return random.standard_normal((3, 50)) if reduction == "none" else np.array([1.7])
@@ -73,7 +77,7 @@ def test_loss_and_gradients_equal_float64(
 ) -> None:
     monkeypatch.setattr(rows_module, "_SLICE", nbytes)
     arrays, head = inputs(), heads(reduction)
-    attrs = {"label_smoothing": 0.1, "z_loss": 1e-2, "ignore_label": IGNORED}
+    attrs: dict[str, Any] = {"label_smoothing": 0.1, "z_loss": 1e-2, "ignore_label": IGNORED}
     attrs |= {"reduction": reduction, "recompute": recompute}
     if dtype not in ("float64", "float32"):  # compare arithmetic, not the rounding of inputs
         kind = {"bfloat16": ml_dtypes.bfloat16}.get(dtype, dtype)
@@ -277,7 +281,7 @@ def test_the_scores_never_exist(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_exported(tmp_path: Path) -> None:
     x, weight, label, bias = inputs(rows=12, features=4, classes=9)
     arrays = [x.astype(np.float32), weight.astype(np.float32), label[:, :4], bias.astype("float32")]
-    names = [mx.sym.var(name) for name in ("x", "weight", "label", "bias")]
+    names: Any = [mx.sym.var(name) for name in ("x", "weight", "label", "bias")]
     for reduction, ignored in product(("none", "mean", "sum"), (None, IGNORED)):
         attrs = {"reduction": reduction, "ignore_label": ignored, "label_smoothing": 0.1,
                  "z_loss": 0.1}  # fmt: skip
@@ -286,11 +290,11 @@ def test_exported(tmp_path: Path) -> None:
         else:
             arrays[2][0, :2] = ignored
         made = mx.sym.linear_cross_entropy(*names, **attrs)
-        want = nd.linear_cross_entropy(*[nd.array(a, dtype=a.dtype) for a in arrays], **attrs)
+        want = nd.linear_cross_entropy(*arrays_of(arrays), **attrs)
         got = exported(tmp_path / "x.onnx", made, {}, arrays)[0]
         np.testing.assert_allclose(got, want.asnumpy(), rtol=1e-5)
         scores = mx.sym.cross_entropy(mx.sym.var("x"), mx.sym.var("label"), **attrs)
         two = [(arrays[0] @ arrays[1].T).astype(np.float32), arrays[2]]
-        want = nd.cross_entropy(*[nd.array(a, dtype=a.dtype) for a in two], **attrs)
+        want = nd.cross_entropy(*arrays_of(two), **attrs)
         got = exported(tmp_path / "y.onnx", scores, {}, two)[0]
         np.testing.assert_allclose(got, want.asnumpy(), rtol=1e-5)
