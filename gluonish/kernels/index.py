@@ -68,6 +68,9 @@ MODULES: dict[str, str] = {
         "_contrib_MultiBoxDetection _contrib_MultiProposal _contrib_Proposal _contrib_box_nms"
     ),
     "generated.log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
+    "generated.linear_cross_entropy": (
+        "_cross_entropy_backward _linear_cross_entropy_backward cross_entropy linear_cross_entropy"
+    ),
     "onednn.register_direct": "_convolution_backward_weight dot",
     "onednn.register_recurrent": "RNN _fused_rnn _fused_rnn_backward _rnn_backward",
     "onednn.register_arithmetic": "Concat LeakyReLU add_n mean sum",

@@ -47,6 +47,7 @@ IN_ORDER = (
     "generated.scattering",
     "generated.box_nms",
     "generated.log_softmax_pick",
+    "generated.linear_cross_entropy",
     "onednn.register_direct",
     "onednn.register_recurrent",
     "onednn.register_arithmetic",

@@ -93,7 +93,10 @@ def list_loss_output_functions(target_dtype: Any) -> list[str]:
 
 
 # Inputs that 16 bits would change: -1e30, which hides a key, would be -inf, and lengths are counts.
-UNCAST = {"scaled_dot_product_attention": ["mask", "valid_length"]}
+UNCAST = {
+    "linear_cross_entropy": ["label"],
+    "scaled_dot_product_attention": ["mask", "valid_length"],
+}
 
 
 def list_lp16_use_fp32_params(target_dtype: Any) -> dict[str, list[str]] | None:
