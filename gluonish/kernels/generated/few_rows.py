@@ -248,7 +248,7 @@ def _supports(
     data: Spec,
     weight: Spec,
     *rest: Spec,
-    flatten: bool,
+    no_bias: bool,
     activation: str | None = None,
     **_: Any,
 ) -> bool:
@@ -259,7 +259,7 @@ def _supports(
         return False
     if not 0 < data.size <= _MOST_ELEMENTS or not weight.size:
         return False
-    if not has_vector_bias(data, weight, *rest):
+    if not has_vector_bias(data, weight, *([] if no_bias else rest[:1])):
         return False
     rows = len(data.shape) and data.size // weight.shape[1]
     return 0 < rows <= _MOST_ROWS and weight.size >= _LEAST_ELEMENTS
