@@ -2486,6 +2486,25 @@ def _group_norm_backward(
     name: str | None = None,
 ) -> list[NDArray]:
     """Gradients of data, gamma and beta of GroupNorm and InstanceNorm."""
+def _grouped_dense(
+    data: NDArray,
+    weight: NDArray,
+    counts: NDArray,
+    transpose: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Multiply the rows of each group by the transposed weight of the group."""
+def _grouped_outer(
+    a: NDArray,
+    b: NDArray,
+    counts: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Multiply, for each group of rows, a's transpose by b; zeros for groups without rows."""
 def _gru_step(
     i2h: NDArray,
     h2h: NDArray,

@@ -178,6 +178,7 @@ MODULES: dict[str, str] = {
     "nn.embedding": "Embedding _embedding_backward _npx_embedding _sparse_Embedding",
     "nn.gated": "_gated _gated_backward _gated_halves_backward _npx_geglu _npx_swiglu geglu swiglu",
     "nn.gelu": "_gelu_backward",
+    "nn.grouped_dense": "_grouped_dense _grouped_outer",
     "nn.leaky_relu": "LeakyReLU _leaky_relu_backward _npx_leaky_relu",
     "nn.log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
     "nn.pooling": "Pooling _npx_pooling _pooling_backward _pooling_select",

@@ -2677,6 +2677,27 @@ def _group_norm_backward(
     out: None = None,
 ) -> Symbol:
     """Gradients of data, gamma and beta of GroupNorm and InstanceNorm."""
+def _grouped_dense(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    counts: Symbol | None = None,
+    transpose: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Multiply the rows of each group by the transposed weight of the group."""
+def _grouped_outer(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    counts: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Multiply, for each group of rows, a's transpose by b; zeros for groups without rows."""
 def _gru_step(
     i2h: Symbol | None = None,
     h2h: Symbol | None = None,

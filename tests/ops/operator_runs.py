@@ -271,6 +271,10 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     saved = [normal(2, 3, 2), normal(2, 3, 1), np.array([3, 7])]
     attrs = {"scale": 0.5, "dropout": 0.3}
     yield f"_{name}_backward", Case([normal(2, 3, 2), *three, *saved], attrs)
+    counts = np.array([2, 0, 3], np.int32)
+    yield "_grouped_dense", Case([normal(5, 4), normal(3, 2, 4), counts])
+    yield "_grouped_dense", Case([normal(5, 2), normal(3, 2, 4), counts], {"transpose": True})
+    yield "_grouped_outer", Case([normal(5, 2), normal(5, 4), counts])
     caches = [normal(2, 2, 6, 4), normal(2, 2, 6, 2), np.array([1, 3])]
     new = [normal(2, 4, 3, 4), normal(2, 2, 3, 4), normal(2, 2, 3, 2)]
     yield "_cached_attention", Case([*new, *caches], {"window": 2})

@@ -18,7 +18,7 @@ def _names(text: str) -> list[str]:
 # Computed in float16.
 FP16_FUNCS = _names("""
     Convolution Deconvolution FullyConnected RNN _npi_matmul _np_dot _npi_tensordot
-    _npi_tensordot_int_axes scaled_dot_product_attention
+    _npi_tensordot_int_axes scaled_dot_product_attention _cached_attention _grouped_dense
 """)
 
 # Computed in the dtype of their inputs.
