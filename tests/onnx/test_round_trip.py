@@ -18,7 +18,7 @@ REPLACED = frozenset(
         *("CTCLoss", "CTCLoss-lengths", "LSTM-projected", "LSTMCell", "GRUCell", "ResidualCell"),
         *("BidirectionalCell", "LSTMPCell"),
         *("MultiHeadAttention", "MultiHeadAttention-grouped", "MultiHeadAttention-memory"),
-        *("TransformerEncoder", "TransformerDecoder"),
+        *("TransformerEncoder", "TransformerDecoder", "MixtureOfExperts"),
     )
 )
 SUBJECTS = {**LAYERS, **LOSSES, **RECURRENT}

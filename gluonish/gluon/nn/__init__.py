@@ -20,6 +20,7 @@ from gluonish.gluon.nn.conv_layers import (
     ReflectionPad2D,
 )
 from gluonish.gluon.nn.feed_forward import GatedMLP
+from gluonish.gluon.nn.mixture_of_experts import MixtureOfExperts
 from gluonish.gluon.nn.normalization import GroupNorm, InstanceNorm, LayerNorm, RMSNorm
 from gluonish.gluon.nn.patch_embedding import PatchEmbedding
 from gluonish.gluon.nn.pooling import (
@@ -94,6 +95,7 @@ __all__ = [
     "MaxPool1D",
     "MaxPool2D",
     "MaxPool3D",
+    "MixtureOfExperts",
     "MultiHeadAttention",
     "PReLU",
     "PatchEmbedding",

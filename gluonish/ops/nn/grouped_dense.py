@@ -142,7 +142,7 @@ GROUPED_OUTER = register(
         _outer_kernel,
         _outer_gradient,
         doc=(
-            "Multiply, for each group of rows, a's transpose by b; zeros for groups without rows.\n\n"
+            "Multiply, for each group of rows, a's transpose by b; 0 for groups without rows.\n\n"
             "Shapes: a (rows, units), b (rows, features), counts (groups,), output (groups,\n"
             "units, features)."
         ),

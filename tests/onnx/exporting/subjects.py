@@ -80,6 +80,10 @@ LAYERS: dict[str, Subject] = {
     "LayerScale": (lambda: nn.LayerScale(3, -3), _IMAGE),
     "PatchEmbedding": (lambda: nn.PatchEmbedding(4, 2), _IMAGE),
     "Residual": (lambda: nn.Residual(nn.Dense(4), nn.GELU()), _ROW),
+    "MixtureOfExperts": (
+        lambda: nn.MixtureOfExperts(4, 6, 3, return_loss=True),
+        [_random(2, 5, 4)],
+    ),
     "TransformerEncoder": (lambda: nn.TransformerEncoder(2, 8, 12, 2), [_random(2, 5, 8)]),
     "TransformerDecoder": (
         lambda: nn.TransformerDecoder(1, 8, 12, 2, norm_first=True, activation="gelu"),

@@ -109,6 +109,6 @@ def test_what_does_not_fit_is_refused() -> None:
         compute(x, weight, [3, 3])
     with pytest.raises(OperatorError, match=r"expected data \(rows, 4\) for weight \(4, 3, 4\)"):
         compute(x[:, :2], weight, COUNTS[0])
+    outer: Any = mx.nd._internal._grouped_outer
     with pytest.raises(OperatorError, match="expected two matrices with the same rows"):
-        outer: Any = mx.nd._internal._grouped_outer
         outer(mx.nd.ones((3, 2)), mx.nd.ones((4, 2)), mx.nd.ones((2,)))
