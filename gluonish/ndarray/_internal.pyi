@@ -2504,7 +2504,7 @@ def _grouped_outer(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Multiply, for each group of rows, a's transpose by b; zeros for groups without rows."""
+    """Multiply, for each group of rows, a's transpose by b; 0 for groups without rows."""
 def _gru_step(
     i2h: NDArray,
     h2h: NDArray,

@@ -2697,7 +2697,7 @@ def _grouped_outer(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Multiply, for each group of rows, a's transpose by b; zeros for groups without rows."""
+    """Multiply, for each group of rows, a's transpose by b; 0 for groups without rows."""
 def _gru_step(
     i2h: Symbol | None = None,
     h2h: Symbol | None = None,

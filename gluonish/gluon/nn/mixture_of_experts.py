@@ -150,10 +150,7 @@ class MixtureOfExperts(HybridBlock):
         rows = F.take(tokens, order, axis=0)
         weight = F.reshape(hidden, shape=(self._experts, -1, self._units))
         rows = F._internal._grouped_dense(rows, weight, counts)
-        if self.activation is None:
-            rows = gated(F, rows, self._gate)
-        else:
-            rows = self.activation(rows)
+        rows = gated(F, rows, self._gate) if self.activation is None else self.activation(rows)
         weight = F.reshape(output, shape=(self._experts, self._units, -1))
         rows = F._internal._grouped_dense(rows, weight, counts)
         return F.take(rows, F.argsort(order, dtype="int32"), axis=0)

@@ -239,6 +239,19 @@ def test_mixed_precision(hybridize: bool) -> None:
         hold(net(x).astype("float32"), wanted, 3e-2)
 
 
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_cache_under_mixed_precision(hybridize: bool) -> None:
+    net, x = made(UNITS, 4, causal=True, qk_norm=True, in_units=UNITS), normal(N, T, UNITS)
+    wanted = net(x).asnumpy()
+    net.hybridize(hybridize)
+    cache, found = net.begin_cache(N, 9, dtype="bfloat16"), []
+    with mx.contrib.amp.autocast("bfloat16"):
+        for i in range(T):
+            found.append(net(x[:, i : i + 1], cache=cache).astype("float32"))
+            cache.position[:] += 1
+    hold(mx.nd.concat(*found, dim=1), wanted, 3e-2)
+
+
 def test_dropout_is_equal_in_equal_runs_and_absent_outside_training() -> None:
     net, x = made(UNITS, 4, dropout=0.5, in_units=UNITS), normal(N, T, UNITS)
     results = []
