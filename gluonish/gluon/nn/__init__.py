@@ -33,6 +33,7 @@ from gluonish.gluon.nn.pooling import (
     MaxPool2D,
     MaxPool3D,
 )
+from gluonish.gluon.nn.rotary_embedding import RotaryEmbedding
 from gluonish.gluon.nn.sequential import (
     Concatenate,
     HybridConcatenate,
@@ -85,6 +86,7 @@ __all__ = [
     "PReLU",
     "RMSNorm",
     "ReflectionPad2D",
+    "RotaryEmbedding",
     "Sequential",
     "SiLU",
     "Swish",

@@ -42,9 +42,9 @@ def check_scaling(name: str, dim: int, attrs: Attrs) -> None:
         OperatorError: The message says what was expected.
     """
     kind, original = attrs["scaling"], attrs["original_max_position_embeddings"]
-    for key, least in (("base", 0), ("factor", 0)):
-        if not attrs[key] > least:
-            raise OperatorError(f"{name}: expected {key} above {least}, got {attrs[key]}")
+    for key in ("base", "factor"):
+        if not attrs[key] > 0:
+            raise OperatorError(f"{name}: expected {key} above 0, got {attrs[key]}")
     if kind in ("dynamic", "llama3", "yarn") and original is None:
         raise OperatorError(
             f"{name}: expected original_max_position_embeddings, which scaling {kind!r} needs"

@@ -69,8 +69,8 @@ rotary_embedding
   scaling: How the angles are changed for longer sequences
   factor: How much longer sequences are than those of the training
   original_max_position_embeddings: Length of the training's sequences
-  low_freq_factor: Of 'llama3': frequencies with fewer rotations than this in the original length are
-      divided by factor
+  low_freq_factor: Of 'llama3': frequencies with fewer rotations than this, in the original length,
+      are divided by factor
   high_freq_factor: Of 'llama3': frequencies with more rotations than this stay
   beta_fast: Of 'yarn': frequencies with more rotations than this stay
   beta_slow: Of 'yarn': frequencies with fewer rotations than this are divided by factor

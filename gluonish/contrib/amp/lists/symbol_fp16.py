@@ -82,6 +82,7 @@ FP16_FP32_FUNCS = _names("""
     sin size_array slice slice_axis slice_like softsign sort space_to_depth split sqrt
     squeeze stop_gradient swapaxes take tanh tile transpose trunc uniform unravel_index
     zeros_like _sg_mkldnn_conv _sg_mkldnn_fully_connected CuDNNBatchNorm _TensorRT
+    rotary_embedding
 """)
 
 # Computed in float32.
