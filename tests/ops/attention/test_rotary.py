@@ -60,6 +60,7 @@ def _normal(*shape: int) -> Any:
 def _exact(x: Any, positions: Any, pairing: str = "halves", dim: int | None = None) -> Any:
     """Rotate the pairs of (..., T, C) in float64, as complex numbers."""
     dim = x.shape[-1] if dim is None else dim
+    assert dim is not None
     rotated = np.asarray(x[..., :dim], np.float64)
     if pairing == "halves":
         pairs = rotated[..., : dim // 2] + 1j * rotated[..., dim // 2 :]
@@ -111,8 +112,8 @@ def test_scaling_is_that_of_transformers(case: str) -> None:
     np.testing.assert_allclose(found, _GOLDEN[f"rotary-{case}.frequencies"], rtol=2e-6)
     np.testing.assert_allclose(factor_of_tables(attrs), _GOLDEN[f"rotary-{case}.factor"], rtol=1e-6)
     wanted = _GOLDEN[f"rotary-{case}.y"]
-    for positions in ((), (mx.nd.arange(48, dtype="int32"),)):
-        got = mx.nd.rotary_embedding(mx.nd.array(x), *positions, **SCALINGS[case])
+    for positions in (None, mx.nd.arange(48, dtype="int32")):
+        got = mx.nd.rotary_embedding(mx.nd.array(x), positions, **SCALINGS[case])
         assert np.abs(got.asnumpy() - wanted).max() < 1e-5 * np.abs(wanted).max()
 
 

@@ -83,7 +83,7 @@ def _rotary_embedding(call: Call) -> Tensor:
         cos, sin = _constants(call, positions, dim)
         rank = 2
     sin = -sin if call["transposed"] else sin
-    steps = x.shape[AXES[layout][1]] if x.shape else None
+    steps = x.known_shape[AXES[layout][1]]
     for table in (cos, sin):
         table.shape = (*([x.known_shape[AXES[layout][0]]] if rank == 3 else []), steps, dim // 2)
     if call.emitter.opset >= 23 and layout == "NHTC" and x.rank == 4:
