@@ -10,6 +10,7 @@ MODULES: dict[str, str] = {
         "_contrib_interleaved_matmul_encdec_valatt _contrib_interleaved_matmul_selfatt_qk "
         "_contrib_interleaved_matmul_selfatt_valatt"
     ),
+    "attention.rotary": "_npx_rotary_embedding rotary_embedding",
     "attention.scaled_dot_product": (
         "_attention_hidden _npx_scaled_dot_product_attention "
         "_scaled_dot_product_attention_backward scaled_dot_product_attention"

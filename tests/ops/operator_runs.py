@@ -179,6 +179,12 @@ def _small_layers() -> Iterator[tuple[str, Case]]:
     yield "Embedding", Case([index([1, 4, 9], [0, 1, -1]), normal(5, 3)], rows)
     yield "LayerNorm", Case([normal(3, 4), normal(4), normal(4)])
     yield "LayerNorm", Case([normal(3, 4, 2), normal(4), normal(4)], {"axis": 1})
+    yield "rotary_embedding", Case([normal(2, 2, 3, 4)], {"offset": 2})
+    positions, options = np.array([[0, 5, 9], [3, 1, 7]]), {"layout": "NTHC", "dim": 2}
+    given = {"use_positions": True, "pairing": "neighbours", **options}
+    yield "rotary_embedding", Case([normal(2, 3, 2, 4), positions], given)
+    stretched = {"scaling": "dynamic", "factor": 2, "original_max_position_embeddings": 2}
+    yield "rotary_embedding", Case([normal(3, 4)], stretched)
     yield "swiglu", Case([normal(3, 4), normal(3, 4)], {"use_value": True})
     yield "swiglu", Case([normal(3, 4, 2)], {"axis": 1})
     yield "_gated", Case([normal(3, 4), normal(3, 4)])

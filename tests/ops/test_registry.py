@@ -41,6 +41,7 @@ UNRECORDED_RESULTS = {
 # Without a leading underscore and not MXNet 1.9's: functions that its later versions have.
 OWN = {
     *("add_rms_norm", "digamma", "geglu", "log_sigmoid", "mish", "rms_norm", "swiglu"),
+    "rotary_embedding",
     "scaled_dot_product_attention",
 }
 # Not differentiable on purpose: they draw, create, update, repeat something for a gradient, or are

@@ -39,6 +39,7 @@ from gluonish.gluon.nn.pooling import (
 )
 from gluonish.gluon.nn.positions import ALiBiBias, PositionalEmbedding, RelativePositionBias
 from gluonish.gluon.nn.residual import DropPath, LayerScale, Residual
+from gluonish.gluon.nn.rotary_embedding import RotaryEmbedding
 from gluonish.gluon.nn.sequential import (
     Concatenate,
     HybridConcatenate,
@@ -104,6 +105,7 @@ __all__ = [
     "ReflectionPad2D",
     "RelativePositionBias",
     "Residual",
+    "RotaryEmbedding",
     "Sequential",
     "SiLU",
     "Swish",
