@@ -10,6 +10,7 @@ import pytest
 import gluonish as mx
 from gluonish.core.errors import OperatorError
 from gluonish.ops.attention import cached
+from gluonish.ops.attention.scaled_dot_product import ATTENTION
 
 RANDOM = np.random.default_rng(5)
 N, H, K, T, LENGTH, C, V = 3, 4, 2, 6, 9, 8, 5
@@ -190,8 +191,8 @@ def test_masked_form_of_gpus_gives_what_prefixes_give(
     attrs: dict[str, Any], kind: Any, position: list[int]
 ) -> None:
     q, k, v = arrays()
-    attrs = {**cached.ATTENTION.schema.defaults, "train": False, **attrs}
-    mask = None
+    attrs = {**ATTENTION.schema.defaults, "train": False, **attrs}
+    mask: Any = None
     if kind is not None:
         mask = RANDOM.standard_normal((N, 1, 1, LENGTH)).astype(np.float32)
         mask = mask > -1 if kind is bool else mask
