@@ -63,6 +63,7 @@ MODULES: dict[str, str] = {
     "generated.rms_norm": "_rms_norm_backward add_rms_norm rms_norm",
     "generated.roi_align": "_contrib_ROIAlign _roi_align_backward",
     "generated.roi_pooling": "ROIPooling",
+    "generated.rotary": "rotary_embedding",
     "generated.scattering": "_add_along _backward_gather_nd _embedding_backward _take_add",
     "generated.box_nms": (
         "_contrib_MultiBoxDetection _contrib_MultiProposal _contrib_Proposal _contrib_box_nms"

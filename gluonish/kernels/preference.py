@@ -44,6 +44,7 @@ IN_ORDER = (
     "generated.rms_norm",
     "generated.roi_align",
     "generated.roi_pooling",
+    "generated.rotary",
     "generated.scattering",
     "generated.box_nms",
     "generated.log_softmax_pick",

@@ -2392,6 +2392,30 @@ def rmspropalex_update(
     name: str | None = None,
 ) -> NDArray:
     """Take one step of centered RMSProp with momentum."""
+def rotary_embedding(
+    data: NDArray,
+    positions: NDArray | None = None,
+    offset: int = 0,
+    dim: int | None = None,
+    pairing: Literal["halves", "neighbours"] | str = "halves",
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    base: float = 10000.0,
+    scaling: Literal["none", "linear", "dynamic", "llama3", "yarn"] | str = "none",
+    factor: float = 1.0,
+    original_max_position_embeddings: int | None = None,
+    low_freq_factor: float = 1.0,
+    high_freq_factor: float = 4.0,
+    beta_fast: float = 32.0,
+    beta_slow: float = 1.0,
+    truncate: bool | int = True,
+    attention_factor: float | None = None,
+    use_positions: bool | int = False,
+    transposed: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Rotate pairs of elements by the angle position * base^(-2 i / dim) of pair i."""
 def round(
     data: NDArray,
     *,

@@ -228,6 +228,7 @@ from gluonish.ndarray import rint as rint
 from gluonish.ndarray import rms_norm as rms_norm
 from gluonish.ndarray import rmsprop_update as rmsprop_update
 from gluonish.ndarray import rmspropalex_update as rmspropalex_update
+from gluonish.ndarray import rotary_embedding as rotary_embedding
 from gluonish.ndarray import round as round
 from gluonish.ndarray import rsqrt as rsqrt
 from gluonish.ndarray import sample_exponential as sample_exponential
@@ -2501,6 +2502,25 @@ def _group_norm_backward(
     name: str | None = None,
 ) -> list[NDArray]:
     """Gradients of data, gamma and beta of GroupNorm and InstanceNorm."""
+def _grouped_dense(
+    data: NDArray,
+    weight: NDArray,
+    counts: NDArray,
+    transpose: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Multiply the rows of each group by the transposed weight of the group."""
+def _grouped_outer(
+    a: NDArray,
+    b: NDArray,
+    counts: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Multiply, for each group of rows, a's transpose by b; 0 for groups without rows."""
 def _gru_step(
     i2h: NDArray,
     h2h: NDArray,
@@ -6258,6 +6278,30 @@ def _npx_roi_pooling(
     name: str | None = None,
 ) -> NDArray:
     """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+def _npx_rotary_embedding(
+    data: NDArray,
+    positions: NDArray | None = None,
+    offset: int = 0,
+    dim: int | None = None,
+    pairing: Literal["halves", "neighbours"] | str = "halves",
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    base: float = 10000.0,
+    scaling: Literal["none", "linear", "dynamic", "llama3", "yarn"] | str = "none",
+    factor: float = 1.0,
+    original_max_position_embeddings: int | None = None,
+    low_freq_factor: float = 1.0,
+    high_freq_factor: float = 4.0,
+    beta_fast: float = 32.0,
+    beta_slow: float = 1.0,
+    truncate: bool | int = True,
+    attention_factor: float | None = None,
+    use_positions: bool | int = False,
+    transposed: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Rotate pairs of elements by the angle position * base^(-2 i / dim) of pair i."""
 def _npx_scaled_dot_product_attention(
     query: NDArray,
     key: NDArray | None = None,

@@ -70,11 +70,14 @@ def make_operator_function(op: Operator, name: str) -> Callable[..., Any]:
 def _function(op: Operator) -> Callable[..., Any]:
     cache: dict[tuple[Any, ...], Attrs] = {}  # attributes of calls whose arrays are all positional
     apply = applying(op)
+    optional = bool(op.optional)  # whether None may stand for an array
 
     def function(*args: Any, out: Any = None, name: str | None = None, **kwargs: Any) -> Any:
         call: tuple[Any, ...] = (len(args),)
         if kwargs:
             call = (len(args), *kwargs.items(), *map(type, kwargs.values()))
+        if optional:
+            call = (*call, *[x is None for x in args])
         if out is None and args and hasattr(args[0], "__apply__"):
             try:
                 attrs = cache.get(call)

@@ -225,6 +225,7 @@ from gluonish.ndarray import rint as rint
 from gluonish.ndarray import rms_norm as rms_norm
 from gluonish.ndarray import rmsprop_update as rmsprop_update
 from gluonish.ndarray import rmspropalex_update as rmspropalex_update
+from gluonish.ndarray import rotary_embedding as rotary_embedding
 from gluonish.ndarray import round as round
 from gluonish.ndarray import rsqrt as rsqrt
 from gluonish.ndarray import sample_exponential as sample_exponential

@@ -41,7 +41,7 @@ NAMES = {
         *("erfinv", "fully_connected", "gamma", "gammaln", "gather_nd", "layer_norm"),
         *("leaky_relu", "log_softmax", "multibox_detection", "multibox_prior"),
         *("multibox_target", "nonzero", "one_hot", "pick", "pooling", "relu", "reshape"),
-        *("add_rms_norm", "geglu", "rms_norm", "swiglu"),
+        *("add_rms_norm", "geglu", "rms_norm", "rotary_embedding", "swiglu"),
         *("reshape_like", "rnn", "roi_pooling", "sequence_mask", "shape_array", "sigmoid"),
         *(
             "cross_entropy",

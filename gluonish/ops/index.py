@@ -10,6 +10,7 @@ MODULES: dict[str, str] = {
         "_contrib_interleaved_matmul_encdec_valatt _contrib_interleaved_matmul_selfatt_qk "
         "_contrib_interleaved_matmul_selfatt_valatt"
     ),
+    "attention.rotary": "_npx_rotary_embedding rotary_embedding",
     "attention.scaled_dot_product": (
         "_attention_hidden _npx_scaled_dot_product_attention "
         "_scaled_dot_product_attention_backward scaled_dot_product_attention"
@@ -179,6 +180,7 @@ MODULES: dict[str, str] = {
     "nn.embedding": "Embedding _embedding_backward _npx_embedding _sparse_Embedding",
     "nn.gated": "_gated _gated_backward _gated_halves_backward _npx_geglu _npx_swiglu geglu swiglu",
     "nn.gelu": "_gelu_backward",
+    "nn.grouped_dense": "_grouped_dense _grouped_outer",
     "nn.leaky_relu": "LeakyReLU _leaky_relu_backward _npx_leaky_relu",
     "nn.linear_cross_entropy": (
         "_linear_cross_entropy_backward _npx_linear_cross_entropy linear_cross_entropy"

@@ -230,6 +230,7 @@ from gluonish.symbol import rint as rint
 from gluonish.symbol import rms_norm as rms_norm
 from gluonish.symbol import rmsprop_update as rmsprop_update
 from gluonish.symbol import rmspropalex_update as rmspropalex_update
+from gluonish.symbol import rotary_embedding as rotary_embedding
 from gluonish.symbol import round as round
 from gluonish.symbol import rsqrt as rsqrt
 from gluonish.symbol import sample_exponential as sample_exponential
@@ -2693,6 +2694,27 @@ def _group_norm_backward(
     out: None = None,
 ) -> Symbol:
     """Gradients of data, gamma and beta of GroupNorm and InstanceNorm."""
+def _grouped_dense(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    counts: Symbol | None = None,
+    transpose: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Multiply the rows of each group by the transposed weight of the group."""
+def _grouped_outer(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    counts: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Multiply, for each group of rows, a's transpose by b; 0 for groups without rows."""
 def _gru_step(
     i2h: Symbol | None = None,
     h2h: Symbol | None = None,
@@ -6829,6 +6851,31 @@ def _npx_roi_pooling(
     out: None = None,
 ) -> Symbol:
     """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+def _npx_rotary_embedding(
+    data: Symbol | None = None,
+    positions: Symbol | None = None,
+    offset: int = 0,
+    dim: int | None = None,
+    pairing: Literal["halves", "neighbours"] | str = "halves",
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    base: float = 10000.0,
+    scaling: Literal["none", "linear", "dynamic", "llama3", "yarn"] | str = "none",
+    factor: float = 1.0,
+    original_max_position_embeddings: int | None = None,
+    low_freq_factor: float = 1.0,
+    high_freq_factor: float = 4.0,
+    beta_fast: float = 32.0,
+    beta_slow: float = 1.0,
+    truncate: bool | int = True,
+    attention_factor: float | None = None,
+    use_positions: bool | int = False,
+    transposed: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rotate pairs of elements by the angle position * base^(-2 i / dim) of pair i."""
 def _npx_scaled_dot_product_attention(
     query: Symbol | None = None,
     key: Symbol | None = None,

@@ -227,6 +227,7 @@ from gluonish.symbol import rint as rint
 from gluonish.symbol import rms_norm as rms_norm
 from gluonish.symbol import rmsprop_update as rmsprop_update
 from gluonish.symbol import rmspropalex_update as rmspropalex_update
+from gluonish.symbol import rotary_embedding as rotary_embedding
 from gluonish.symbol import round as round
 from gluonish.symbol import rsqrt as rsqrt
 from gluonish.symbol import sample_exponential as sample_exponential

@@ -15,6 +15,11 @@ import numpy as np
 import torch
 from torch import nn
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.mixtral.modeling_mixtral import (
+    MixtralConfig,
+    MixtralSparseMoeBlock,
+    load_balancing_loss_func,
+)
 from transformers.models.t5.modeling_t5 import T5Attention
 
 UNITS, HIDDEN, HEADS = 8, 12, 2
@@ -120,6 +125,19 @@ def decoders() -> None:
         keep(f"decoder {order}", nn.TransformerDecoder(layer, 2, norm), call)
 
 
+def experts() -> None:
+    sizes = {"hidden_size": UNITS, "intermediate_size": HIDDEN, "num_local_experts": 4}
+    for top_k in (1, 2):
+        config = MixtralConfig(num_experts_per_tok=top_k, **sizes)
+        config._experts_implementation = "eager"
+        block = MixtralSparseMoeBlock(config)
+        keep(f"experts {top_k}", block, lambda m, x: m(x), ("x",))
+        x = torch.tensor(FOUND[f"experts {top_k}/in/x"].reshape(-1, UNITS)).double()
+        logits = (x @ block.gate.weight.T,)
+        loss = load_balancing_loss_func(logits, num_experts=4, top_k=top_k)
+        FOUND[f"experts {top_k}/loss"] = single(loss)
+
+
 def positions() -> None:
     distances = torch.arange(-300, 301)
     for both in (False, True):
@@ -137,4 +155,5 @@ if __name__ == "__main__":
     encoders()
     decoders()
     positions()
+    experts()
     np.savez_compressed(Path(__file__).with_name("transformer.npz"), **FOUND)

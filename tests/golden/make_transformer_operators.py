@@ -10,11 +10,14 @@ output), ``head`` (its gradient), and ``dx`` (gradients of inputs).
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from transformers.activations import QuickGELUActivation
 from transformers.models.gemma.modeling_gemma import GemmaRMSNorm
+from transformers.models.llama.configuration_llama import LlamaConfig
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 
 ARRAYS: dict[str, np.ndarray] = {}
 RNG = np.random.default_rng(36)
@@ -72,7 +75,56 @@ def activations() -> None:
     record("geglu_tanh", lambda gate, value: tanh(gate) * value, normal(5, 40), normal(5, 40))
 
 
+# Parameters as models have them: Llama 2 with longer positions, NTK, Llama 3.1, Qwen, GPT-OSS.
+SCALINGS: dict[str, dict[str, Any]] = {
+    "default": {"rope_theta": 10000.0},
+    "linear": {"rope_theta": 10000.0, "factor": 4.0},
+    "dynamic": {"rope_theta": 10000.0, "factor": 2.0},
+    "llama3": {
+        "rope_theta": 500000.0,
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 512,
+    },
+    "yarn": {
+        "rope_theta": 1000000.0,
+        "factor": 4.0,
+        "original_max_position_embeddings": 512,
+    },
+    "yarn-untruncated": {
+        "rope_theta": 150000.0,
+        "factor": 32.0,
+        "beta_fast": 32.0,
+        "beta_slow": 1.0,
+        "truncate": False,
+        "original_max_position_embeddings": 4096,
+    },
+}
+
+
+def rotations() -> None:
+    """Record rotary embeddings by transformers, in float32: frequencies, factors and queries."""
+    for case, parameters in SCALINGS.items():
+        kind = case.removesuffix("-untruncated")
+        config = LlamaConfig(
+            hidden_size=64,
+            num_attention_heads=2,
+            max_position_embeddings=32 if kind == "dynamic" else 4096,
+            rope_parameters={"rope_type": kind, **parameters},
+        )
+        queries = normal(1, 1, 48, 32).detach().float()
+        layer = LlamaRotaryEmbedding(config)
+        cos, sin = layer(queries, torch.arange(48)[None])
+        rotated, _ = apply_rotary_pos_emb(queries, queries, cos, sin)
+        ARRAYS[f"rotary-{case}.x0"] = queries.numpy()
+        ARRAYS[f"rotary-{case}.y"] = rotated.numpy()
+        ARRAYS[f"rotary-{case}.frequencies"] = layer.inv_freq.numpy()
+        ARRAYS[f"rotary-{case}.factor"] = np.array(layer.attention_scaling, np.float32)
+
+
 if __name__ == "__main__":
     norms()
     activations()
+    rotations()
     np.savez_compressed(Path(__file__).with_name("transformer_operators.npz"), **ARRAYS)

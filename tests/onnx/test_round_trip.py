@@ -14,11 +14,13 @@ REPLACED = frozenset(
     (
         *("GlobalAvgPool1D", "GlobalAvgPool3D", "AvgPool2D-ceil", "LayerNorm-axis", "GroupNorm"),
         *("RMSNorm", "RMSNorm-axis", "GELU-tanh", "GELU-sigmoid"),
+        *("RotaryEmbedding", "RotaryEmbedding-part", "RotaryEmbedding-positions"),
         *("swiglu", "swiglu-both", "geglu", "geglu-tanh"),
         *("CTCLoss", "CTCLoss-lengths", "LSTM-projected", "LSTMCell", "GRUCell", "ResidualCell"),
         *("BidirectionalCell", "LSTMPCell"),
         *("MultiHeadAttention", "MultiHeadAttention-grouped", "MultiHeadAttention-memory"),
-        *("TransformerEncoder", "TransformerDecoder"),
+        "MultiHeadAttention-rotary",
+        *("TransformerEncoder", "TransformerDecoder", "MixtureOfExperts"),
     )
 )
 SUBJECTS = {**LAYERS, **LOSSES, **RECURRENT}

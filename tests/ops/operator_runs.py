@@ -179,6 +179,12 @@ def _small_layers() -> Iterator[tuple[str, Case]]:
     yield "Embedding", Case([index([1, 4, 9], [0, 1, -1]), normal(5, 3)], rows)
     yield "LayerNorm", Case([normal(3, 4), normal(4), normal(4)])
     yield "LayerNorm", Case([normal(3, 4, 2), normal(4), normal(4)], {"axis": 1})
+    yield "rotary_embedding", Case([normal(2, 2, 3, 4)], {"offset": 2})
+    positions, options = np.array([[0, 5, 9], [3, 1, 7]]), {"layout": "NTHC", "dim": 2}
+    given = {"use_positions": True, "pairing": "neighbours", **options}
+    yield "rotary_embedding", Case([normal(2, 3, 2, 4), positions], given)
+    stretched = {"scaling": "dynamic", "factor": 2, "original_max_position_embeddings": 2}
+    yield "rotary_embedding", Case([normal(3, 4)], stretched)
     yield "swiglu", Case([normal(3, 4), normal(3, 4)], {"use_value": True})
     yield "swiglu", Case([normal(3, 4, 2)], {"axis": 1})
     yield "_gated", Case([normal(3, 4), normal(3, 4)])
@@ -260,13 +266,13 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     yield "_gru_step_backward", Case([normal(2, 5), *kept])
     yield "_log_softmax_pick", Case([normal(3, 4), index(1, 0, 3)])
     yield "_log_softmax_pick", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], {"axis": 1})
-    options = {"ignore_label": 1, "label_smoothing": 0.1, "z_loss": 0.1}
+    smoothed: dict[str, Any] = {"ignore_label": 1, "label_smoothing": 0.1, "z_loss": 0.1}
     scores, words = normal(3, 4), index(1, 0, 3)
-    yield "cross_entropy", Case([scores, words], options)
-    yield "_cross_entropy_backward", Case([normal(3), scores, words], options)
+    yield "cross_entropy", Case([scores, words], smoothed)
+    yield "_cross_entropy_backward", Case([normal(3), scores, words], smoothed)
     linear = [scores, normal(5, 4), words, normal(5)]
     for reduction in ("none", "mean"):
-        attrs = {**options, "reduction": reduction, "use_bias": True}
+        attrs = {**smoothed, "reduction": reduction, "use_bias": True}
         yield "linear_cross_entropy", Case(linear, attrs)
     head, saved = normal(1), [np.array([1]), scores, normal(5, 4), normal(5)]
     yield "_linear_cross_entropy_backward", Case([head, *linear, *saved], attrs)
@@ -283,6 +289,10 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     saved = [normal(2, 3, 2), normal(2, 3, 1), np.array([3, 7])]
     attrs = {"scale": 0.5, "dropout": 0.3}
     yield f"_{name}_backward", Case([normal(2, 3, 2), *three, *saved], attrs)
+    counts = np.array([2, 0, 3], np.int32)
+    yield "_grouped_dense", Case([normal(5, 4), normal(3, 2, 4), counts])
+    yield "_grouped_dense", Case([normal(5, 2), normal(3, 2, 4), counts], {"transpose": True})
+    yield "_grouped_outer", Case([normal(5, 2), normal(5, 4), counts])
     caches = [normal(2, 2, 6, 4), normal(2, 2, 6, 2), np.array([1, 3])]
     new = [normal(2, 4, 3, 4), normal(2, 2, 3, 4), normal(2, 2, 3, 2)]
     yield "_cached_attention", Case([*new, *caches], {"window": 2})

@@ -42,6 +42,7 @@ UNRECORDED_RESULTS = {
 OWN = {
     *("digamma", "log_sigmoid", "mish"),
     *("add_rms_norm", "cross_entropy", "geglu", "linear_cross_entropy", "rms_norm", "swiglu"),
+    "rotary_embedding",
     "scaled_dot_product_attention",
 }
 # Not differentiable on purpose: they draw, create, update, repeat something for a gradient, or are

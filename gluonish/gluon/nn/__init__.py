@@ -20,6 +20,7 @@ from gluonish.gluon.nn.conv_layers import (
     ReflectionPad2D,
 )
 from gluonish.gluon.nn.feed_forward import GatedMLP
+from gluonish.gluon.nn.mixture_of_experts import MixtureOfExperts
 from gluonish.gluon.nn.normalization import GroupNorm, InstanceNorm, LayerNorm, RMSNorm
 from gluonish.gluon.nn.patch_embedding import PatchEmbedding
 from gluonish.gluon.nn.pooling import (
@@ -38,6 +39,7 @@ from gluonish.gluon.nn.pooling import (
 )
 from gluonish.gluon.nn.positions import ALiBiBias, PositionalEmbedding, RelativePositionBias
 from gluonish.gluon.nn.residual import DropPath, LayerScale, Residual
+from gluonish.gluon.nn.rotary_embedding import RotaryEmbedding
 from gluonish.gluon.nn.sequential import (
     Concatenate,
     HybridConcatenate,
@@ -94,6 +96,7 @@ __all__ = [
     "MaxPool1D",
     "MaxPool2D",
     "MaxPool3D",
+    "MixtureOfExperts",
     "MultiHeadAttention",
     "PReLU",
     "PatchEmbedding",
@@ -102,6 +105,7 @@ __all__ = [
     "ReflectionPad2D",
     "RelativePositionBias",
     "Residual",
+    "RotaryEmbedding",
     "Sequential",
     "SiLU",
     "Swish",

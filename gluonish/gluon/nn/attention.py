@@ -1,5 +1,6 @@
 """MultiHeadAttention and its cache of keys and values."""
 
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -8,7 +9,8 @@ from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.normalization import RMSNorm
-from gluonish.gluon.nn.positions import cached_places
+from gluonish.gluon.nn.positions import cached_places_of_each
+from gluonish.gluon.nn.rotary_embedding import RotaryEmbedding
 from gluonish.gluon.nn.tensor import Tensor, check_layout, check_positive, check_rate
 from gluonish.gluon.parameter.parameter import Init
 from gluonish.ndarray import NDArray
@@ -130,9 +132,10 @@ class MultiHeadAttention(HybridBlock):
         window: A query attends to keys less than ``window`` positions away; None for all.
         qk_norm: Whether heads of queries and keys are divided by their root mean square, with a
             trained scale, before the rotation.
-        rotary: Block that rotates heads by their positions, such as `RotaryEmbedding`, called as
-            ``rotary(heads, positions)`` with heads (N, T, heads, C), or (T, N, heads, C) with
-            ``layout="TNC"``, and positions (T,), (N, T) or None for 0, 1, ...
+        rotary: Options of a `RotaryEmbedding` of queries and keys, such as ``{"base": 1e6}``; or
+            a block called as ``rotary(heads, positions)`` with heads (N, T, heads, C), or
+            (T, N, heads, C) with ``layout="TNC"``, and positions (T,), (N, T) or None for
+            0, 1, ... None for no rotation.
         scale: Factor of the scores; None for ``1 / sqrt(C)``.
         softcap: Scores are ``softcap * tanh(scores / softcap)``, before masks; None for no cap.
         layout: ``"NTC"`` for batches first, or ``"TNC"``.
@@ -199,7 +202,7 @@ class MultiHeadAttention(HybridBlock):
         causal: bool = False,
         window: int | None = None,
         qk_norm: bool = False,
-        rotary: HybridBlock | None = None,
+        rotary: Mapping[str, Any] | HybridBlock | None = None,
         scale: float | None = None,
         softcap: float | None = None,
         layout: str = "NTC",
@@ -245,10 +248,26 @@ class MultiHeadAttention(HybridBlock):
                     RMSNorm(epsilon=epsilon, in_channels=head_units, prefix=f"{name}_norm_")
                     for name in ("query", "key")
                 )
-            self.rotary = rotary
+            self.rotary = self._rotation(rotary)
             options["use_bias"] = use_bias if use_output_bias is None else use_output_bias
             inner = num_heads * head_units
             self.output = Dense(units, flatten=False, in_units=inner, prefix="output_", **options)
+
+    def _rotation(self, rotary: Mapping[str, Any] | HybridBlock | None) -> HybridBlock | None:
+        """Return the block that rotates heads.
+
+        Raises:
+            ArgumentError: Its layout is not that of the heads.
+        """
+        layout = self._attrs["layout"]
+        if isinstance(rotary, Mapping):
+            return RotaryEmbedding(**{"layout": layout, **rotary})
+        if isinstance(rotary, RotaryEmbedding) and rotary._attrs["layout"] != layout:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected rotary with layout {layout}, got "
+                f"{rotary._attrs['layout']}"
+            )
+        return rotary
 
     def _add_projections(self, in_units: int, options: dict[str, Any]) -> None:
         parts = [heads * self._head_units for heads in self._heads]
@@ -291,7 +310,7 @@ class MultiHeadAttention(HybridBlock):
         else:
             if cache is not None and positions is None and self.rotary is not None:
                 axis = self._layout.index("T")
-                positions = cached_places(F, query, axis, cache[2])
+                positions = cached_places_of_each(F, query, axis, cache[2])
             q, k, v = self._project(F, query, key, value)
             q = self._prepare(F, q, self.query_norm, positions)
             k = self._prepare(F, k, self.key_norm, positions if key is None else None)

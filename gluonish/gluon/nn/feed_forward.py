@@ -15,7 +15,7 @@ __all__ = ["GatedMLP"]
 GATES = {"silu": "", "gelu": "erf", "gelu_tanh": "tanh", "gelu_sigmoid": "sigmoid"}
 
 
-def check_gate(layer: str, activation: str) -> None:
+def check_gate(layer: str, activation: object) -> None:
     """Raise an error if there is no such activation of gates.
 
     Raises:
@@ -25,7 +25,7 @@ def check_gate(layer: str, activation: str) -> None:
         raise ArgumentError(f"{layer}: expected activation {', '.join(GATES)}, got {activation!r}")
 
 
-def gated(F: ModuleType, x: Any, activation: str) -> Any:
+def gated(F: ModuleType, x: Any, activation: Any) -> Any:
     """Return activation(first half) * second half, of the last axis."""
     if activation == "silu":
         return F.swiglu(x)

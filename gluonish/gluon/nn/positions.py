@@ -40,6 +40,12 @@ def cached_places(F: ModuleType, query: Any, axis: int, position: Any) -> Any:
     return F.broadcast_add(F.expand_dims(F.cast(position, dtype="float32"), axis=1), new)
 
 
+def cached_places_of_each(F: ModuleType, query: Any, axis: int, position: Any) -> Any:
+    """Return `cached_places` for each sample, (N, T)."""
+    samples = F.expand_dims(places_along(F, query, 1 - axis) * 0, axis=1)
+    return F.broadcast_add(samples, cached_places(F, query, axis, position))
+
+
 def _distances(F: ModuleType, query: Any, key: Any, cache: Any, axis: int) -> Any:
     """Return positions of keys minus those of queries, (1, T, S) or (N, T, S)."""
     if cache is not None:

@@ -167,7 +167,8 @@ def _new_plan(out: Any, source: Any, out_alignment: int, alignment: int) -> _Pla
 def _types(source: np.dtype[Any], target: np.dtype[Any]) -> tuple[int, int] | None:
     """Return the macros FROM and TO; None for dtypes that are not supported."""
     if source == target:
-        return (_PLAIN + source.itemsize,) * 2 if source.itemsize in _TILE else None
+        code = _PLAIN + source.itemsize
+        return (code, code) if source.itemsize in _TILE else None
     return (KINDS[source], KINDS[target]) if (source, target) in _CASTS else None
 
 

@@ -97,7 +97,7 @@ Translator = Callable[[Call], Tensor | Sequence[Tensor | None]]
 FAMILIES = (
     *("elementwise", "binary", "layers", "normalization", "outputs", "reduction", "shapes"),
     *("joining", "rearrangement", "indexing", "numpy_indexing", "matrices"),
-    *("recurrent", "control_flow", "attention", "vision", "boxes", "losses"),
+    *("recurrent", "control_flow", "attention", "rotary", "vision", "boxes", "losses"),
     *("quantization", "fused_layers", "byte_layers", "sampling"),
 )
 

@@ -118,6 +118,7 @@ REASONS: Mapping[str, str] = {
             "_batch_norm_residual_sums",
             *("_bilinear_corners", "_bilinear_points", "_bilinear_resize_forward"),
             *("_grid_generator_base", "_run_sums", "_others_times", "_singular_cofactors"),
+            "_grouped_outer",
             *("_over_root", "_times_over_root", "_over_square", "_mod_backward_rhs"),
             *("_power_backward_lhs", "_power_backward_rhs", "_flat_power"),
         ),

@@ -22,6 +22,7 @@ _FAMILIES = (
     "learning",
     "recurrent",
     "resizing",
+    "rotary",
     "sampling",
     "quantization",
     "drawing",

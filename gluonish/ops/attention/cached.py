@@ -21,7 +21,9 @@ from gluonish.ops.attention.scaled_dot_product import (
     LAYOUTS,
     Reach,
     by_heads,
+    scale_of,
     shape_by_heads,
+    visible,
 )
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Attrs, Operator, register
@@ -29,6 +31,7 @@ from gluonish.ops.support.precision import accumulator
 
 _NAME = "_cached_attention"
 _INPUTS = ("query", "key", "value", "key_cache", "value_cache", "position", "mask")
+_FEW = 4  # queries up to which `_attend_directly` takes less time than tiles
 _PASSED = ("causal", "window", "scale", "softcap")  # attributes that both operators have
 
 
@@ -82,8 +85,41 @@ def _infer(
     return (out,)
 
 
+def _is_small(inputs: Sequence[Any]) -> bool:
+    """Whether two products and a softmax take less time than tiles of queries."""
+    q = inputs[0]
+    return isinstance(q, np.ndarray) and q.dtype.itemsize >= 4 and q.shape[2] <= _FEW
+
+
+def _attend_directly(out: Any, inputs: Sequence[Any], attrs: Attrs) -> None:
+    """Compute attention of a few queries, for heads that share keys by one product."""
+    q, k, v, *rest = inputs
+    *stack, count, width = q.shape
+    joined = (*k.shape[:2], -1)
+    queries = (q * q.dtype.type(scale_of(attrs["scale"], width))).reshape(*joined, width)
+    shape = (*stack, count, k.shape[2])
+    scores = np.matmul(queries, k.swapaxes(-1, -2)).reshape(shape)
+    if attrs["softcap"] is not None:
+        scores = np.tanh(scores / attrs["softcap"]) * attrs["softcap"]
+    hidden = scores.dtype.type(-math.inf)
+    for mask in rest:
+        scores = np.where(mask, scores, hidden) if mask.dtype == BOOL else scores + mask
+    if count > 1 or attrs["window"] is not None:
+        reach = {name: attrs[name] for name in ("causal", "window")}
+        scores = np.where(visible(np, shape, None, **reach), scores, hidden)
+    top = scores.max(axis=-1, keepdims=True)
+    scores -= np.where(top == hidden, 0, top)
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=-1, keepdims=True)
+    scores /= np.where(total == 0, 1, total)
+    out[...] = np.matmul(scores.reshape(*joined, k.shape[2]), v).reshape(out.shape)
+
+
 def _attend(xp: ModuleType, out: Any, inputs: Sequence[Any], attrs: Attrs) -> None:
-    """Compute attention of arrays (N, H, T, C) by the kernel that an eager call would run."""
+    """Compute attention of arrays (N, H, T, C), by the kernel of eager calls unless it is small."""
+    if _is_small(inputs):
+        _attend_directly(out, inputs, attrs)
+        return
     q, _, v = inputs[:3]
     specs = [Spec(x.shape, x.dtype) for x in inputs]
     platform: Platform = "cpu" if xp is np else "gpu"
@@ -161,16 +197,16 @@ def _by_mask(
         cache.swapaxes(1, 2)[rows, places] = x.swapaxes(1, 2)
     keys = xp.arange(length)
     own = places[:, None, :, None]
-    visible = keys <= (own if attrs["causal"] else own[:, :, -1:])
+    seen = keys <= (own if attrs["causal"] else own[:, :, -1:])
     before, after = Reach.of(causal=False, window=attrs["window"])
     if before is not None and after is not None:
-        visible = visible & (keys >= own - before) & (keys <= own + after)
+        seen = seen & (keys >= own - before) & (keys <= own + after)
     if mask is None:
-        mask = visible
+        mask = seen
     elif mask.dtype == BOOL:
-        mask = visible & mask
+        mask = seen & mask
     else:
-        mask = xp.where(visible, mask, mask.dtype.type(-math.inf))
+        mask = xp.where(seen, mask, mask.dtype.type(-math.inf))
     whole = {**attrs, "causal": False, "window": None, "use_mask": True}
     _attend(xp, made, (new[0], *caches, mask), whole)
 

@@ -197,7 +197,7 @@ def _repeated(xp: ModuleType, array: Any, heads: int) -> Any:
     return xp.repeat(array, heads // array.shape[-3], axis=-3)
 
 
-def _visible(
+def visible(
     xp: ModuleType, scores: Shape, lengths: Any, *, causal: bool, window: int | None
 ) -> Any:
     """Return where a query may attend to a key, as an array that broadcasts to the scores."""
@@ -246,7 +246,7 @@ def _scores(xp: ModuleType, q: Any, k: Any, mask: Any, lengths: Any, attrs: Attr
         else:
             made = made + mask.astype(made.dtype)
     if lengths is not None or attrs["causal"] or attrs["window"] is not None:
-        seen = _visible(xp, made.shape, lengths, causal=attrs["causal"], window=attrs["window"])
+        seen = visible(xp, made.shape, lengths, causal=attrs["causal"], window=attrs["window"])
         made = xp.where(seen, made, made.dtype.type(-math.inf))
     return _Scores(made, slope)
 
@@ -425,8 +425,8 @@ def _hidden_kernel(
 ) -> None:
     addend, seen = outputs
     mask, lengths = optional_inputs(others, attrs)
-    visible = _visible(xp, shape, lengths, causal=attrs["causal"], window=attrs["window"])
-    seen[...] = visible if mask is None else visible & mask
+    shown = visible(xp, shape, lengths, causal=attrs["causal"], window=attrs["window"])
+    seen[...] = shown if mask is None else shown & mask
     addend[...] = xp.where(seen, seen.dtype.type(0), seen.dtype.type(_VERY_LOW))
 
 

@@ -72,6 +72,26 @@ LayerNorm
   beta: Offset of each element along axis, (size of axis,)
   axis: Axis to normalize, negative from the last
   eps: Small constant added to the variance to avoid division by zero
+rotary_embedding
+  data: Queries or keys, in the order of layout
+  positions: Position of each step, (T,) or (N, T)
+  offset: Position of the first step, or what is added to positions
+  dim: Number of elements that are rotated, from the first; None for all
+  pairing: Which elements form a pair: 'halves' or 'neighbours'
+  layout: Order of the axes
+  base: Base of the angles
+  scaling: How the angles are changed for longer sequences
+  factor: How much longer sequences are than those of the training
+  original_max_position_embeddings: Length of the training's sequences
+  low_freq_factor: Of 'llama3': frequencies with fewer rotations than this, in the original length,
+      are divided by factor
+  high_freq_factor: Of 'llama3': frequencies with more rotations than this stay
+  beta_fast: Of 'yarn': frequencies with more rotations than this stay
+  beta_slow: Of 'yarn': frequencies with fewer rotations than this are divided by factor
+  truncate: Of 'yarn': whether the bounds of the ramp between both are whole numbers
+  attention_factor: Factor of the result; None for 0.1 log(factor) + 1 with 'yarn', else 1
+  use_positions: Whether there are positions; found out from the arguments
+  transposed: Whether to rotate back, as the gradient does
 swiglu geglu
   data: gate, or gate and value side by side
   value: Array that the function of gate is multiplied by

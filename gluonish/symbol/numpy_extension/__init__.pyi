@@ -499,6 +499,31 @@ def roi_pooling(
     out: None = None,
 ) -> NumpySymbol:
     """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+def rotary_embedding(
+    data: NumpySymbol | None = None,
+    positions: NumpySymbol | None = None,
+    offset: int = 0,
+    dim: int | None = None,
+    pairing: Literal["halves", "neighbours"] | str = "halves",
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    base: float = 10000.0,
+    scaling: Literal["none", "linear", "dynamic", "llama3", "yarn"] | str = "none",
+    factor: float = 1.0,
+    original_max_position_embeddings: int | None = None,
+    low_freq_factor: float = 1.0,
+    high_freq_factor: float = 4.0,
+    beta_fast: float = 32.0,
+    beta_slow: float = 1.0,
+    truncate: bool | int = True,
+    attention_factor: float | None = None,
+    use_positions: bool | int = False,
+    transposed: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Rotate pairs of elements by the angle position * base^(-2 i / dim) of pair i."""
 def scaled_dot_product_attention(
     query: NumpySymbol | None = None,
     key: NumpySymbol | None = None,

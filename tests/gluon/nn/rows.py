@@ -178,6 +178,13 @@ def _norms() -> dict[str, list[Row]]:
             Row(lambda known: batch(known, scale=False, center=False), normal(4)),
             Row(lambda known: batch(known, use_global_stats=True), normal(4, 3)),
         ],
+        "RotaryEmbedding": [
+            Row(lambda _: nn.RotaryEmbedding(), normal(2, 5, 6)),
+            Row(
+                lambda _: nn.RotaryEmbedding(4, pairing="neighbours", layout="NTHC", base=100),
+                lambda rng, n: [rng.standard_normal((n, 5, 2, 6)), rng.integers(0, 90, (n, 5))],
+            ),
+        ],
         "RMSNorm": [
             Row(lambda known: nn.RMSNorm(in_channels=5 * known), normal(3, 5)),
             Row(lambda known: nn.RMSNorm(axis=1, in_channels=3 * known, offset=True), normal(3, 5)),

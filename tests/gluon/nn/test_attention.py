@@ -10,7 +10,6 @@ import pytest
 import gluonish as mx
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
 from gluonish.gluon import nn
-from gluonish.gluon.block.hybrid_block import HybridBlock
 
 RANDOM = np.random.default_rng(8)
 N, T, S, UNITS = 2, 5, 7, 12
@@ -138,21 +137,39 @@ def test_shapes_are_inferred_from_a_call_with_keys() -> None:
         assert net.qkv.weight.shape == (3 * UNITS, 4)
 
 
-class Turned(HybridBlock):
-    """Adds its position to each head, so that places show."""
+def rotated(x: np.ndarray, positions: np.ndarray, base: float = 10000.0) -> np.ndarray:
+    """Rotate halves of heads (N, T, H, C)."""
+    half = x.shape[-1] // 2
+    angles = positions[..., None, None] * base ** (-np.arange(half) / half)
+    first, second = x[..., :half], x[..., half:]
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([first * cos - second * sin, second * cos + first * sin], -1)
 
-    def hybrid_forward(self, F: Any, x: Any, positions: Any = None) -> Any:
-        if positions is None:
-            positions = F.expand_dims(F.contrib.arange_like(x, axis=1), axis=0)
-        places = F.expand_dims(F.expand_dims(positions, axis=2), axis=3)
-        return F.broadcast_add(x, F.cos(places))
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("given", [None, [4, 0, 1, 9, 2], [[0, 1, 2, 3, 4], [3, 5, 7, 9, 11]]])
+def test_rotation_of_queries_and_keys(given: Any, hybridize: bool) -> None:
+    net, x = made(UNITS, 3, rotary={"base": 100.0}), normal(N, T, UNITS)
+    net.hybridize(hybridize)
+    positions = np.arange(T) if given is None else np.array(given)
+    found = net(x) if given is None else net(x, positions=mx.nd.array(positions))
+    p = numpy_of(net)
+    values = x.asnumpy().astype(np.float64) @ p["qkv.weight"].T + p["qkv.bias"]
+    q, k, v = np.split(values.reshape(N, T, 9, 4), 3, axis=2)
+    places = np.broadcast_to(positions, (N, T))
+    q, k = (rotated(heads, places, 100.0) for heads in (q, k))
+    scores = np.einsum("nthc,nshc->nhts", q, k) / 2
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    out = np.einsum("nhts,nshc->nthc", weights, v).reshape(N, T, UNITS)
+    hold(found, out @ p["output.weight"].T + p["output.bias"])
 
 
 CACHED: list[dict[str, Any]] = [
     {},
     {"num_kv_heads": 2},
     {"window": 3, "qk_norm": True},
-    {"rotary": True},
+    {"rotary": {}, "head_units": 4},
+    {"rotary": {"dim": 2}, "head_units": 4, "layout": "TNC"},
     {"layout": "TNC"},
     {"fused": False, "softcap": 1.0},
 ]
@@ -164,8 +181,6 @@ CACHED: list[dict[str, Any]] = [
 def test_cache_gives_what_the_whole_gives(
     options: dict[str, Any], chunks: list[int], hybridize: bool
 ) -> None:
-    if "rotary" in options:
-        options = {**options, "rotary": Turned()}
     net = made(UNITS, 4, causal=True, **options)
     axis = 0 if "layout" in options else 1
     x = normal(*((T, N) if axis == 0 else (N, T)), UNITS)
@@ -184,7 +199,7 @@ def test_cache_gives_what_the_whole_gives(
 
 
 def test_cache_with_a_position_for_each_sample() -> None:
-    net, x = made(UNITS, 4, causal=True, rotary=Turned()), normal(N, T, UNITS)
+    net, x = made(UNITS, 4, causal=True, head_units=4, rotary={}), normal(N, T, UNITS)
     wanted = net(x).asnumpy()
     cache = net.begin_cache(N, 9)
     net(x[:, :4], cache=cache)
@@ -237,6 +252,19 @@ def test_mixed_precision(hybridize: bool) -> None:
     net.hybridize(hybridize)
     with mx.contrib.amp.autocast("bfloat16"):
         hold(net(x).astype("float32"), wanted, 3e-2)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_cache_under_mixed_precision(hybridize: bool) -> None:
+    net, x = made(UNITS, 4, causal=True, qk_norm=True, in_units=UNITS), normal(N, T, UNITS)
+    wanted = net(x).asnumpy()
+    net.hybridize(hybridize)
+    cache, found = net.begin_cache(N, 9, dtype="bfloat16"), []
+    with mx.contrib.amp.autocast("bfloat16"):
+        for i in range(T):
+            found.append(net(x[:, i : i + 1], cache=cache).astype("float32"))
+            cache.position[:] += 1
+    hold(mx.nd.concat(*found, dim=1), wanted, 3e-2)
 
 
 def test_dropout_is_equal_in_equal_runs_and_absent_outside_training() -> None:
@@ -293,6 +321,11 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"dropout": "a"}, ArgumentTypeError, "expected dropout to be a number, got 'a'"),
     ({"window": -1}, ArgumentError, "expected window of 1 or more, got -1"),
     ({"softcap": 0}, ArgumentError, "expected softcap above 0, got 0"),
+    (
+        {"rotary": nn.RotaryEmbedding()},
+        ArgumentError,
+        "expected rotary with layout NTHC, got NHTC",
+    ),
     ({"layout": "NCT"}, ArgumentError, "expected layout NTC or TNC, got 'NCT'"),
 ]
 
@@ -331,3 +364,16 @@ def test_wrong_calls_are_refused(hybridize: bool) -> None:
         made(UNITS, 4).fill_cache(x)
     with pytest.raises(ArgumentError, match="expected length of 1 or more, got 0"):
         net.begin_cache(N, 0)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_positions_behind_256_are_exact_in_bfloat16(hybridize: bool) -> None:
+    net = made(UNITS, 3, causal=True, rotary={}, in_units=UNITS)
+    x = normal(1, 310, UNITS)
+    wanted = net(x).asnumpy()[:, -1:]
+    net.cast("bfloat16")
+    net.hybridize(hybridize)
+    cache, x = net.begin_cache(1, 400), x.astype("bfloat16")
+    net(x[:, :309], cache=cache)
+    cache.position[:] = 309
+    hold(net(x[:, 309:], cache=cache).astype("float32"), wanted, 5e-2)

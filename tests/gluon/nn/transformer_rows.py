@@ -135,6 +135,15 @@ PARTS: dict[str, list[Row]] = {
         Row(lambda _: nn.LayerScale(UNITS), tokens(5)),
         Row(lambda _: nn.LayerScale(4, axis=-3), images(4, 3, 2)),
     ],
+    "MixtureOfExperts": [
+        Row(lambda _: nn.MixtureOfExperts(UNITS, 6, 4), tokens(5)),
+        Row(
+            lambda _: nn.MixtureOfExperts(
+                UNITS, 6, 4, 1, gated=False, activation="gelu", normalize=False
+            ),
+            tokens(5),
+        ),
+    ],
     "PatchEmbedding": [
         Row(lambda known: nn.PatchEmbedding(UNITS, 2, 3 * known), images(3, 6, 4)),
         Row(

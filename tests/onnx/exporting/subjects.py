@@ -80,6 +80,10 @@ LAYERS: dict[str, Subject] = {
     "LayerScale": (lambda: nn.LayerScale(3, -3), _IMAGE),
     "PatchEmbedding": (lambda: nn.PatchEmbedding(4, 2), _IMAGE),
     "Residual": (lambda: nn.Residual(nn.Dense(4), nn.GELU()), _ROW),
+    "MixtureOfExperts": (
+        lambda: nn.MixtureOfExperts(4, 6, 3, return_loss=True),
+        [_random(2, 5, 4)],
+    ),
     "TransformerEncoder": (lambda: nn.TransformerEncoder(2, 8, 12, 2), [_random(2, 5, 8)]),
     "TransformerDecoder": (
         lambda: nn.TransformerDecoder(1, 8, 12, 2, norm_first=True, activation="gelu"),
@@ -90,11 +94,26 @@ LAYERS: dict[str, Subject] = {
         lambda: nn.MultiHeadAttention(8, 4, 2, qk_norm=True, layout="TNC"),
         [_random(5, 2, 8), _random(3, 2, 8)],
     ),
+    "MultiHeadAttention-rotary": (
+        lambda: nn.MultiHeadAttention(8, 2, rotary={"base": 50.0}),
+        [_random(2, 5, 8)],
+    ),
     "MultiHeadAttention-memory": (
         lambda: nn.MultiHeadAttention(8, 2, fused=False, window=2),
         [_random(2, 5, 6), _random(2, 3, 7)],
     ),
     "HybridLambda": (lambda: nn.HybridLambda("tanh"), _ROW),
+    "RotaryEmbedding": (lambda: nn.RotaryEmbedding(), [_random(2, 3, 5, 4)]),
+    "RotaryEmbedding-part": (
+        lambda: nn.RotaryEmbedding(4, pairing="neighbours", layout="NTHC"),
+        [_random(2, 5, 3, 6)],
+    ),
+    "RotaryEmbedding-positions": (
+        lambda: nn.RotaryEmbedding(
+            scaling="yarn", factor=4, original_max_position_embeddings=64, layout="TNHC"
+        ),
+        [_random(5, 2, 3, 6), _whole(900, 2, 5)],
+    ),
     "swiglu": (lambda: nn.HybridLambda("swiglu"), _ROW),
     "swiglu-both": (lambda: nn.HybridLambda(lambda F, x: F.swiglu(x, F.tanh(x))), _ROW),
     "geglu": (lambda: nn.HybridLambda(lambda F, x: F.geglu(x, axis=0)), [_random(4, 3)]),

@@ -10,6 +10,7 @@ import pytest
 import gluonish as mx
 from gluonish.core.errors import OperatorError
 from gluonish.ops.attention import cached
+from gluonish.ops.attention.scaled_dot_product import ATTENTION
 
 RANDOM = np.random.default_rng(5)
 N, H, K, T, LENGTH, C, V = 3, 4, 2, 6, 9, 8, 5
@@ -190,8 +191,8 @@ def test_masked_form_of_gpus_gives_what_prefixes_give(
     attrs: dict[str, Any], kind: Any, position: list[int]
 ) -> None:
     q, k, v = arrays()
-    attrs = {**cached.ATTENTION.schema.defaults, "train": False, **attrs}
-    mask = None
+    attrs = {**ATTENTION.schema.defaults, "train": False, **attrs}
+    mask: Any = None
     if kind is not None:
         mask = RANDOM.standard_normal((N, 1, 1, LENGTH)).astype(np.float32)
         mask = mask > -1 if kind is bool else mask
@@ -203,3 +204,38 @@ def test_masked_form_of_gpus_gives_what_prefixes_give(
     np.testing.assert_allclose(*results, rtol=0, atol=2e-6)
     for one, other in zip(*held, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+FEW: list[dict[str, Any]] = [
+    {},
+    {"softcap": 0.7, "scale": 0.3},
+    {"window": 2},
+    {"causal": False},
+    {"mask": np.float32},
+    {"mask": bool, "window": 3},
+]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("attrs", FEW)
+def test_few_queries_give_what_tiles_give(
+    attrs: dict[str, Any], count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    q, k, v = arrays()
+    new = [x[:, :, 3 : 3 + count] for x in (q, k, v)]
+    if "mask" in attrs:
+        mask = RANDOM.standard_normal((N, H, count, LENGTH)).astype(np.float32)
+        attrs = {**attrs, "mask": mask if attrs["mask"] is np.float32 else mask > 0}
+    results = []
+    for few in (4, 0):
+        monkeypatch.setattr(cached, "_FEW", few)
+        held = caches()
+        step((x[:, :, :3] for x in (q, k, v)), held, 0)
+        results.append(step(new, held, 3, **attrs))
+    np.testing.assert_allclose(*results, rtol=0, atol=2e-6)
+
+
+def test_a_query_without_keys_gives_zeros() -> None:
+    new = [x[:, :, :1] for x in arrays()]
+    hidden = np.zeros((1, 1, 1, LENGTH), bool)
+    np.testing.assert_array_equal(step(new, caches(), 0, mask=hidden), 0)

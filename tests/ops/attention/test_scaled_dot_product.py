@@ -296,3 +296,13 @@ def test_attributes_and_optional_arrays_that_do_not_fit(given: Any, message: str
     }
     with pytest.raises(OperatorError, match=f"{NAME}: .*{message}"):
         nd.scaled_dot_product_attention(*map(nd.array, (Q, K, V)), **made)
+
+
+def test_none_for_a_mask_is_no_mask_after_a_call_with_one() -> None:
+    q = mx.nd.random.normal(shape=(1, 2, 3, 4))
+    mask = mx.nd.array(np.eye(3), dtype="bool")
+    masked = mx.nd.scaled_dot_product_attention(q, q, q, mask)
+    plain = mx.nd.scaled_dot_product_attention(q, q, q, None)
+    np.testing.assert_allclose(masked.asnumpy(), q.asnumpy(), rtol=1e-6)
+    whole = mx.nd.scaled_dot_product_attention(q, q, q)
+    np.testing.assert_array_equal(plain.asnumpy(), whole.asnumpy())

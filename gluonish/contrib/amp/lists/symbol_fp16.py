@@ -18,7 +18,8 @@ def _names(text: str) -> list[str]:
 # Computed in float16.
 FP16_FUNCS = _names("""
     Convolution Deconvolution FullyConnected RNN _npi_matmul _np_dot _npi_tensordot
-    _npi_tensordot_int_axes linear_cross_entropy scaled_dot_product_attention
+    _npi_tensordot_int_axes linear_cross_entropy scaled_dot_product_attention _cached_attention
+    _grouped_dense
 """)
 
 # Computed in the dtype of their inputs.
@@ -82,6 +83,7 @@ FP16_FP32_FUNCS = _names("""
     sin size_array slice slice_axis slice_like softsign sort space_to_depth split sqrt
     squeeze stop_gradient swapaxes take tanh tile transpose trunc uniform unravel_index
     zeros_like _sg_mkldnn_conv _sg_mkldnn_fully_connected CuDNNBatchNorm _TensorRT
+    rotary_embedding
 """)
 
 # Computed in float32.
@@ -131,7 +133,7 @@ WIDEST_TYPE_CASTS = _names("""
     _equal _Greater _greater _Greater_Equal _greater_equal _Lesser _Lesser_Equal _lesser
     _lesser_equal _Logical_And _Logical_Or _Logical_Xor _logical_and _logical_or
     _logical_xor _maximum _minimum _minus _mod _mul _not_equal Concat concat Correlation
-    swiglu geglu ElementWiseSum _sparse_ElementWiseSum add_n _sparse_add_n batch_dot broadcast_add
+    ElementWiseSum _sparse_ElementWiseSum add_n _sparse_add_n batch_dot broadcast_add
     broadcast_plus broadcast_div broadcast_equal broadcast_greater broadcast_greater_equal
     broadcast_lesser broadcast_lesser_equal broadcast_logical_and broadcast_logical_or
     broadcast_logical_xor broadcast_maximum broadcast_minimum broadcast_minus broadcast_mod
@@ -153,7 +155,7 @@ WIDEST_TYPE_CASTS = _names("""
     _random_pdf_generalized_negative_binomial _random_pdf_dirichlet _random_pdf_normal
     _random_pdf_poisson _npi_where _npi_concatenate _npi_stack _npi_vstack _npi_hstack
     _npi_dstack _npi_column_stack _npi_einsum _contrib_sldwin_atten_score
-    _contrib_sldwin_atten_context _contrib_RROIAlign
+    _contrib_sldwin_atten_context _contrib_RROIAlign swiglu geglu
 """)
 
 # Output layers that are losses: their gradient is not the gradient of their output.

@@ -460,6 +460,30 @@ def roi_pooling(
     name: str | None = None,
 ) -> ndarray:
     """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+def rotary_embedding(
+    data: ndarray,
+    positions: ndarray | None = None,
+    offset: int = 0,
+    dim: int | None = None,
+    pairing: Literal["halves", "neighbours"] | str = "halves",
+    layout: Literal["NHTC", "NTHC", "TNHC"] | str = "NHTC",
+    base: float = 10000.0,
+    scaling: Literal["none", "linear", "dynamic", "llama3", "yarn"] | str = "none",
+    factor: float = 1.0,
+    original_max_position_embeddings: int | None = None,
+    low_freq_factor: float = 1.0,
+    high_freq_factor: float = 4.0,
+    beta_fast: float = 32.0,
+    beta_slow: float = 1.0,
+    truncate: bool | int = True,
+    attention_factor: float | None = None,
+    use_positions: bool | int = False,
+    transposed: bool | int = False,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Rotate pairs of elements by the angle position * base^(-2 i / dim) of pair i."""
 def scaled_dot_product_attention(
     query: ndarray,
     key: ndarray | None = None,

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT64, is_floating
+from gluonish.core.dtype import FLOAT64, INT64, is_floating
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import (
     axis_of,
+    gather,
     reduced,
     reshaped,
     select,
+    squeezed,
     to_shape,
     transposed,
     unsqueezed,
@@ -207,7 +209,19 @@ def _div_sqrt_dim(call: Call) -> Tensor:
     return x / float(np.sqrt(call.x.size(call.x.rank - 1)))
 
 
+def _grouped_dense(call: Call) -> Tensor:
+    """Multiply each row by the weight of its group, which is gathered for it."""
+    x, weight, counts = call.inputs
+    ends = call("CumSum", counts.to(INT64), call.constant(np.int64(0)))
+    rows = call.constant(np.arange(x.size(0)).reshape(-1, 1))
+    group = reduced("ReduceSum", (rows >= unsqueezed(ends, 0)).to(INT64), [1])
+    chosen = gather(weight, group, 0)
+    chosen = chosen if call["transpose"] else swapped(chosen, 3)
+    return squeezed(call("MatMul", unsqueezed(x, 1), chosen), 1)
+
+
 TABLE: dict[str, Any] = {
+    "_grouped_dense": _grouped_dense,
     "dot": _dot,
     "batch_dot": _batch_dot,
     **dict.fromkeys(("_linalg_gemm", "_linalg_gemm2"), _gemm),

@@ -65,6 +65,7 @@ def _rms_norm(call: Call) -> list[Tensor | None]:
 
 def _add_rms_norm(call: Call) -> list[Tensor | None]:
     joined = call.inputs[0] + call.inputs[1]
+    joined.shape = call.x.shape
     return [_divided_by_root_mean_square(call, joined), joined, None]
 
 
