@@ -129,4 +129,13 @@ class _KeyScope(ValueScope):
         return entry[2]
 
 
+class NewKeys(ValueScope):
+    """Scope whose keys are new ones, and are not recorded: of work that no later run repeats."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        self._change(_scope, None)
+
+
 _scope: ContextVar[_KeyScope | None] = ContextVar("gluonish_random_keys", default=None)

@@ -83,6 +83,8 @@ def _leaves_behind(block: BlockTree, outputs: Sequence[NDArray], start: int) -> 
     """Return the leaves that outputs depend on.
 
     Args:
+        block: The Block that was called.
+        outputs: Its outputs.
         start: Timestamp before the call.
 
     Raises:
@@ -172,9 +174,7 @@ def call_checkpointed(
         **kwargs: Its arguments by keyword.
     """
     arrays, pytree = flatten(pack_arguments(args, kwargs), _is_leaf)
-    dense = all(
-        isinstance(x, NDArray) and not x.is_traced and x.stype == "default" for x in arrays
-    )
+    dense = all(isinstance(x, NDArray) and not x.is_traced and x.stype == "default" for x in arrays)
     if not arrays or not dense:
         return forward(*args, **kwargs)
     call = _Call(
