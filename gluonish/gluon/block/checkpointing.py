@@ -193,8 +193,7 @@ def call_checkpointed(
     detached = [y.detach() for y in outputs]
     weights = [x for x in _leaves_behind(block, outputs, start) if x not in inputs]
     if any(y._edge is not None for y in outputs):
-        parents = [*links, *((leaf, 0) for leaf in weights)]
-        node = CheckpointNode(block.name, call, parents, len(links), len(outputs))
+        node = CheckpointNode(block.name, call, links, weights, len(outputs))
         for i, (output, before) in enumerate(zip(detached, outputs, strict=True)):
             if before._edge is not None:
                 output._edge = (node, i)
@@ -207,13 +206,13 @@ class CheckpointNode:
     Args:
         name: The Block's name.
         call: The call.
-        parents: The producers of the call's arrays, then the leaves of the Block's parameters.
-        input_count: Number of the call's arrays.
+        links: The producers of the call's arrays.
+        weights: The leaves of the Block's parameters.
         output_count: Number of its outputs.
     """
 
     __slots__ = (
-        *("_call", "_input_count", "_name", "freed", "made", "output_count", "parents"),
+        *("_call", "_links", "_name", "_weights", "freed", "made", "output_count", "parents"),
         "__weakref__",
     )
 
@@ -224,14 +223,15 @@ class CheckpointNode:
         self,
         name: str,
         call: _Call,
-        parents: Sequence[Edge | None],
-        input_count: int,
+        links: Sequence[Edge | None],
+        weights: Sequence[Leaf],
         output_count: int,
     ) -> None:
         self._name = name
         self._call: _Call | None = call
-        self._input_count = input_count
-        self.parents: Sequence[Edge | None] = parents
+        self._links = links
+        self._weights = weights
+        self.parents: Sequence[Edge | None] = [*links, *((leaf, 0) for leaf in weights)]
         self.output_count = output_count
         self.made = timestamp()
         self.freed: float = math.inf
@@ -263,17 +263,16 @@ class CheckpointNode:
             for y, g in zip(outputs, grads, strict=True)
             if g is not None and y._edge is not None
         ]
-        weights = [edge[0] for edge in self.parents[self._input_count :] if edge is not None]
-        given = dict(zip(weights, targets[self._input_count :], strict=False))
+        given = dict(zip(self._weights, targets[len(self._links) :], strict=False))
         found = leaf_gradients(
             [y for y, _ in pairs],
             [g for _, g in pairs],
             {leaf: target for leaf, target in given.items() if target is not None},
         )
-        return [None if leaf is None else found.get(leaf) for leaf in (*leaves, *weights)]
+        return [None if leaf is None else found.get(leaf) for leaf in (*leaves, *self._weights)]
 
     def _run_again(self, call: _Call) -> tuple[list[Leaf | None], list[NDArray]]:
-        wanted = [link is not None for link in self.parents[: self._input_count]]
+        wanted = [link is not None for link in self._links]
         now = call.values.now()
         call.values.restore()
         try:
@@ -286,5 +285,5 @@ class CheckpointNode:
     def free(self) -> None:
         """Drop the call and the parents."""
         self._call = None
-        self.parents = ()
+        self.parents = self._links = self._weights = ()
         self.freed = timestamp()

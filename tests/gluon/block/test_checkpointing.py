@@ -312,6 +312,8 @@ def test_refusals() -> None:
         autograd.grad(net(x).sum(), [x], create_graph=True)
 
     class Reads(gluon.Block):
+        other: Any = None
+
         def forward(self, x: Any) -> Any:
             return x * self.other
 
@@ -331,10 +333,10 @@ def test_refusals() -> None:
                 x = nd.Dropout(x, p=0.5)
             return x
 
-    block = Draws()
-    block.checkpoint()
+    drawing = Draws()
+    drawing.checkpoint()
     with autograd.record():
-        y = block(x)
+        y = drawing(x)
     with pytest.raises(GluonishError, match="must draw the same numbers in each run"):
         y.backward()
 
