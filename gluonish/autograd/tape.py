@@ -96,6 +96,19 @@ def gradients_of(
     return result
 
 
+def leaf_gradients(
+    heads: Heads, head_grads: Sequence[NDArray | None], targets: Mapping[Leaf, NDArray]
+) -> dict[Leaf, NDArray | None]:
+    """Return the gradients of the leaves that the heads depend on; nothing is stored in the leaves.
+
+    Args:
+        heads: Recorded arrays; the record is freed. May be empty.
+        head_grads: Their gradients.
+        targets: Arrays that gradients of leaves may be written to, where that saves memory.
+    """
+    return _walk(heads, head_grads, retain_graph=False, targets=targets)
+
+
 def _recorded_constant(gradient: NDArray, variable: NDArray) -> NDArray:
     """Return the gradient, or if it was not recorded, a copy with a derivative of zero."""
     if gradient._edge is not None:
@@ -166,15 +179,22 @@ def _walk(
     retain_graph: bool,
     in_place: bool = False,
     observe: Observe | None = None,
+    targets: Mapping[Leaf, NDArray] | None = None,
 ) -> dict[Leaf, NDArray | None]:
     """Return the leaves that the heads depend on, with their gradients.
 
-    With ``in_place``, gradients may be computed directly in the buffers of the leaves.
+    With ``in_place``, gradients may be computed directly in the buffers of the leaves; with
+    ``targets``, in these arrays.
     """
     grads: Grads = {}
     starts = _starts(heads, head_grads, grads)
     order, leaves = topological(starts)
     writable = _writable(leaves, order) if in_place else {}
+    if targets:
+        read = _constants(order)
+        for leaf, target in targets.items():
+            if leaves.get(leaf) == 1 and target._var not in read:
+                writable[leaf] = target
     if len(order) < _LONG:
         _visit(order, grads, writable, observe, retain_graph=retain_graph)
     else:

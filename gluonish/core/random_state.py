@@ -9,8 +9,11 @@ no lock is needed, which would deadlock in a signal handler that draws numbers.
 """
 
 import os
+from contextvars import ContextVar
 
 from gluonish.core.context import Context
+from gluonish.core.errors import GluonishError
+from gluonish.core.value_scope import ValueScope
 
 _MASK = (1 << 64) - 1
 # 2**64 / golden ratio: spreads neighbouring device numbers over the key space.
@@ -45,8 +48,19 @@ def seed(value: int, context: Context | None = None) -> None:
         _current[1][context] = _Generator(value & _MASK)
 
 
-def next_key(context: Context, count: int = 1) -> tuple[int, int]:
-    """Return a new key for a device, and reserve ``count`` counters from it on."""
+Key = tuple[int, int]
+
+
+def next_key(context: Context, count: int = 1) -> Key:
+    """Return a new key for a device, and reserve ``count`` counters from it on.
+
+    In a scope of a `KeyJournal`, the key is recorded, or is a recorded one.
+    """
+    scope = _scope.get()
+    return _new_key(context, count) if scope is None else scope.key(context, count)
+
+
+def _new_key(context: Context, count: int) -> Key:
     common, devices = _current
     generator = devices.get(context)
     if generator is None:
@@ -55,3 +69,73 @@ def next_key(context: Context, count: int = 1) -> tuple[int, int]:
     counter = generator.counter  # nothing is called from here to the next line
     generator.counter = counter + count
     return generator.seed, counter
+
+
+class KeyJournal:
+    """The keys that were drawn in a scope of one thread, so that another scope can draw them again.
+
+    Scopes nest: an inner scope records what an outer one gives, also if that repeats keys.
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[Context, int, Key]] = []
+
+    def recording(self) -> "_KeyScope":
+        """Return a scope in which keys are drawn as usual, and recorded."""
+        return _KeyScope(self._entries, repeats=False)
+
+    def replaying(self) -> "_KeyScope":
+        """Return a scope in which the recorded keys are drawn, in their order."""
+        return _KeyScope(self._entries, repeats=True)
+
+
+class _KeyScope(ValueScope):
+    """A scope of a `KeyJournal`."""
+
+    __slots__ = ("_entries", "_next", "_outer", "_repeats")
+
+    def __init__(self, entries: list[tuple[Context, int, Key]], *, repeats: bool) -> None:
+        super().__init__()
+        self._entries = entries
+        self._repeats = repeats
+        self._next = 0
+        self._outer: _KeyScope | None = None
+
+    def __enter__(self) -> None:
+        self._outer = _scope.get()
+        self._change(_scope, self)
+
+    def key(self, context: Context, count: int) -> Key:
+        """Return the next key.
+
+        Raises:
+            GluonishError: The scope draws other numbers than the recorded one.
+        """
+        if not self._repeats:
+            outer = self._outer
+            key = _new_key(context, count) if outer is None else outer.key(context, count)
+            self._entries.append((context, count, key))
+            return key
+        entry = self._entries[self._next] if self._next < len(self._entries) else None
+        if entry is None or entry[:2] != (context, count):
+            expected = "no more keys" if entry is None else f"{entry[1]} keys of {entry[0]}"
+            raise GluonishError(
+                f"random numbers: expected {expected}, as in the first run, got a draw of {count} "
+                f"on {context}; a checkpointed Block must draw the same numbers in each run"
+            )
+        self._next += 1
+        return entry[2]
+
+
+class NewKeys(ValueScope):
+    """Scope whose keys are new ones, and are not recorded: of work that no later run repeats."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        self._change(_scope, None)
+
+
+_scope: ContextVar[_KeyScope | None] = ContextVar("gluonish_random_keys", default=None)

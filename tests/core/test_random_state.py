@@ -1,6 +1,10 @@
 import threading
 
+import pytest
+
+from gluonish.core import random_state
 from gluonish.core.context import cpu
+from gluonish.core.errors import GluonishError
 from gluonish.core.random_state import next_key, seed
 
 
@@ -51,3 +55,28 @@ def test_threads_get_different_keys() -> None:
     for thread in threads:
         thread.join(10)
     assert len(set(keys)) == 2000
+
+
+def test_a_journal_repeats_keys() -> None:
+    journal, inner = random_state.KeyJournal(), random_state.KeyJournal()
+    inner_again = random_state.KeyJournal()
+    with journal.recording():
+        first: list[object] = [random_state.next_key(cpu()), random_state.next_key(cpu(1), 3)]
+        with inner.recording():
+            first.append(random_state.next_key(cpu()))
+        with random_state.NewKeys():
+            other = random_state.next_key(cpu())
+    assert other not in first
+    for _ in range(2):
+        with journal.replaying():
+            again = [random_state.next_key(cpu()), random_state.next_key(cpu(1), 3)]
+            with inner_again.recording():
+                again.append(random_state.next_key(cpu()))
+            with pytest.raises(GluonishError, match="expected no more keys"):
+                random_state.next_key(cpu())
+        assert again == first
+    with inner.replaying():
+        assert random_state.next_key(cpu()) == first[2]
+    with journal.replaying(), pytest.raises(GluonishError, match=r"expected 1 keys of cpu\(0\)"):
+        random_state.next_key(cpu(), 2)
+    assert random_state.next_key(cpu()) not in [*first, other]

@@ -6,11 +6,14 @@ A Block holds parameters and other Blocks as attributes; assigning one registers
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Self
 
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, ParameterError
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.versions import Version, VersionedDict
+from gluonish.gluon.block.checkpointing import call_checkpointed
+from gluonish.gluon.block.checkpointing import state as checkpoints
 from gluonish.gluon.block.collecting import adopt, collect
 from gluonish.gluon.block.files import load_arrays, load_block, load_model, save_block, save_model
 from gluonish.gluon.block.hooks import HookHandle, Hooks
@@ -20,7 +23,7 @@ from gluonish.gluon.parameter import Parameter, ParameterDict, register_path
 from gluonish.gluon.parameter.arguments import ContextList
 from gluonish.gluon.parameter.parameter import Init
 from gluonish.initializer import Uniform
-from gluonish.ndarray import NDArray
+from gluonish.ndarray import NDArray, recording
 
 _UNIFORM = Uniform()
 _ABSENT = object()
@@ -57,6 +60,8 @@ class Block:
         (
             "_active",
             "_checked",
+            "_checkpoint_depth",
+            "_checkpointed",
             "_child_counts",
             "_children",
             "_dropped",
@@ -70,6 +75,9 @@ class Block:
             "_untraceable",
         )
     )
+
+    _checkpointed = False  # whether activations are computed again in backward
+    _checkpoint_depth = 0  # number of checkpointed Blocks that this one is, or is in
 
     # Whether `summary` prints a line for blocks of this class; False for containers.
     _in_summary = True
@@ -312,6 +320,9 @@ class Block:
     def _rehybridize(self) -> None:
         pass
 
+    def _clear_graphs(self) -> None:
+        pass
+
     def _rename_children(self, names: Mapping[str, str]) -> None:
         self._children = {names.get(name, name): child for name, child in self._children.items()}
 
@@ -401,6 +412,42 @@ class Block:
         for child in self._children.values():
             child.hybridize(active, **kwargs)
 
+    def checkpoint(self, active: bool = True) -> None:
+        """Compute this Block's activations again in the backward pass, rather than save them.
+
+        A recorded call keeps its inputs and outputs only. The backward pass runs `forward` again,
+        with the same random numbers, and updates moving statistics no second time: gradients have
+        the same bits as without. A training step takes up to a third more time. Memory is saved by
+        Blocks that run one after another, each with its own checkpoint; they may be nested::
+
+            for layer in net.encoder.layers:
+                layer.checkpoint()
+
+        In training, a hybridized Block runs the checkpointed Blocks in it, and what stands between
+        them, one by one; checkpointed Blocks are graphs of their own, which do not keep memory
+        between calls (``static_alloc``). Inference is one graph, as before.
+
+        The Block must compute the same in both runs: from its arguments and parameters, with
+        random numbers of `mx.random`. Hooks of Blocks inside are called in both runs. Gradients of
+        gradients (``create_graph``) are refused.
+
+        Args:
+            active: True for on, False for off.
+        """
+        if bool(active) == self._checkpointed:
+            return
+        self._checkpointed = bool(active)
+        checkpoints.used = True
+        step = 1 if active else -1
+
+        def enter(block: Block) -> None:
+            block._checkpoint_depth += step
+            block._clear_graphs()
+
+        for child in self._children.values():
+            child.apply(enter)
+        enter(self)
+
     def cast(self, dtype: Any) -> None:
         """Convert all parameters to another element type, in which the Block then computes.
 
@@ -419,9 +466,12 @@ class Block:
             *args: Arguments of `forward`.
             **kwargs: Keyword arguments of `forward`.
         """
+        forward = self.forward
+        if self._checkpointed and recording.mode.get() & recording.RECORDING:
+            forward = partial(call_checkpointed, self, forward)
         if self._hooks:
-            return self._hooks.around(self, args, self.forward, kwargs)
-        return self.forward(*args, **kwargs)
+            return self._hooks.around(self, args, forward, kwargs)
+        return forward(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; defined by a subclass.

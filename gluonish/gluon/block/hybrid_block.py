@@ -32,6 +32,8 @@ from gluonish.gluon.block.arguments import (
     unhashable_error,
 )
 from gluonish.gluon.block.block import Block
+from gluonish.gluon.block.checkpointing import call_checkpointed, holds_checkpoints
+from gluonish.gluon.block.checkpointing import state as checkpoints
 from gluonish.gluon.block.hooks import warn_of_hooks
 from gluonish.gluon.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, graph_of_call
 from gluonish.gluon.block.newest_graph import (
@@ -311,8 +313,10 @@ class HybridBlock(Block):
         """
         if kwargs:
             args, kwargs = by_position(self, args, kwargs)
-        if self._hooks:
+        if self._hooks or (checkpoints.used and recording.mode.get() & recording.RECORDING):
             forward = self._call_graph if self._active else self._call_forward
+            if self._checkpointed and recording.mode.get() & recording.RECORDING:
+                forward = partial(call_checkpointed, self, forward)
             return self._hooks.around(self, args, forward, kwargs)
         if not self._active:
             return self._call_forward(*args, **kwargs)
@@ -332,10 +336,20 @@ class HybridBlock(Block):
         """Run the graph of a call, tracing the call first if needed."""
         if not self.has_hybrid_forward and follows_mxnet():
             return self._call_forward(*args, **kwargs)
+        if self._is_divided():
+            return self._call_forward(*args, **kwargs)
         graph, arrays = self._graph_of(*args, **kwargs)
         if graph is None:  # part of a larger graph
             return self._call_forward(*args, **kwargs)
         return graph.run(arrays, self._op_hook)
+
+    def _is_divided(self) -> bool:
+        """Whether a call runs the Blocks in this one by one, since some are checkpointed."""
+        is_recorded = checkpoints.used and recording.mode.get() & recording.RECORDING
+        return bool(is_recorded) and tracer.get() is None and holds_checkpoints(self)
+
+    def _clear_graphs(self) -> None:
+        self._clear_cached_op()
 
     def _graph_of(self, *args: Any, **kwargs: Any) -> tuple[Graph | None, list[Any]]:
         """Return the graph of a call (None inside a larger graph), and the call's arrays."""
@@ -372,12 +386,18 @@ class HybridBlock(Block):
                 graph = self._trace(key, pytree, arrays)
         return graph, arrays
 
+    def _graph_options(self) -> HybridOptions:
+        """Return the options of a graph; those of checkpointed Blocks keep no memory."""
+        if not self._checkpoint_depth:
+            return self._options
+        return self._options._replace(static_alloc=False, static_shape=False)
+
     def _trace(self, key: Any, pytree: Any, arrays: list[NDArray]) -> Graph:
         with self._trace_lock:
             graph = self._graphs.get(key)
             if graph is None:
                 with Reads() as found:
-                    graph = graph_of_call(self, pytree, arrays, self._options)
+                    graph = graph_of_call(self, pytree, arrays, self._graph_options())
                 graph.basis = found.basis(graph.parameters)
                 if len(self._graphs) >= _MAX_GRAPHS:
                     self._graphs.pop(next(iter(tuple(self._graphs))), None)
@@ -422,7 +442,8 @@ class HybridBlock(Block):
             if type(other) is not kind:
                 check_one_kind(self, first, (x, *args))
                 break
-        if self._active and self.has_hybrid_forward and isinstance(first, NDArray):
+        is_graph = self._active and self.has_hybrid_forward and isinstance(first, NDArray)
+        if is_graph and not self._is_divided():
             graph, inputs = self._graph_of(x, *args)  # a direct call of `forward` uses the graph
             if isinstance(graph, HybridGraph):
                 return graph.run(inputs, self._op_hook)

@@ -17,6 +17,7 @@ from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
+from gluonish.core.random_state import NewKeys
 from gluonish.core.spec import Shape
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.gluon.parameter.arguments import (
@@ -206,7 +207,7 @@ class Parameter(ParameterArrays):
             if shape is None or not shape_is_known(shape):
                 refuse_unknown_shape(self)
             try:
-                with pause():
+                with pause(), NewKeys():
                     data = deferred.values(self.name, shape, self._dtype)
                     copies = self._copies(data, deferred.contexts)
                     arrays, gradients = self._with_gradients(copies)
