@@ -2,16 +2,18 @@
 
 ``gpu`` tests are skipped, with the reason, where there is no CUDA device; ``slow`` tests are left
 out unless ``-m`` names them. ``-m fast`` runs a sample of under two minutes: one case of each test
-that computes in its own process, another one for each ``FAST_SEED``.
+that computes in its own process, another one for each ``FAST_SEED``. ``CASES_SHARE=0.3`` runs that
+share of the cases of test functions that have many or take long, others for each ``CASES_SEED``.
 """
 
+import math
 import os
 import random
 import signal
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 # Before NumPy and oneDNN start their threads: two test workers with a thread pool each for every
@@ -19,9 +21,12 @@ from pathlib import Path
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Started by nohup or as a background job, Ctrl-C is ignored, which programs started here inherit.
+# Started by nohup or as a background job, Ctrl-C and the end of the terminal are ignored, which
+# programs started here inherit.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # Whoever plots in a test does so without a display.
 os.environ["MPLBACKEND"] = "Agg"
 
@@ -64,6 +69,7 @@ _LONG = (
     "test_tutorials",
 )
 _LONG_MARKERS = ("dist", "gpu", "slow")
+_FEW = 24  # cases of a test function that takes no long time, which are always run
 
 
 def _no_gpu_reason() -> str | None:
@@ -85,20 +91,43 @@ def pytest_configure() -> None:
     os.environ["MXNET_HOME"] = os.environ.get("MXNET_HOME") or str(kernel_home())
 
 
+def _by_function(items: Iterable[pytest.Item]) -> dict[tuple[Path, str], list[pytest.Item]]:
+    """Return the cases of each test function, by its file and its name."""
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault((item.path, getattr(item, "originalname", item.name)), []).append(item)
+    return cases
+
+
+def _listed(path: Path, name: str) -> str:
+    """Return a test function as long_tests.txt names it."""
+    return f"{'.'.join(path.relative_to(_TESTS.parent).with_suffix('').parts)}::{name}"
+
+
 def _mark_fast(items: list[pytest.Item]) -> None:
     """Mark one case of each test function, unless it is known to take long."""
     seed = os.environ.get("FAST_SEED", "0")
-    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
     left_out = long_tests()
-    for item in items:
-        parts = item.path.relative_to(_TESTS.parent).with_suffix("").parts
-        name = getattr(item, "originalname", item.name)
-        long = parts[1] in _LONG or f"{'.'.join(parts)}::{name}" in left_out
-        if not long and not any(item.get_closest_marker(word) for word in _LONG_MARKERS):
-            cases.setdefault((item.path, name), []).append(item)
-    for (path, name), found in cases.items():
-        number = zlib.crc32(f"{seed} {path.name} {name}".encode()) % len(found)
-        found[number].add_marker("fast")
+    short = [x for x in items if not any(x.get_closest_marker(word) for word in _LONG_MARKERS)]
+    for (path, name), found in _by_function(short).items():
+        folder = path.relative_to(_TESTS).with_suffix("").parts[0]
+        if folder not in _LONG and _listed(path, name) not in left_out:
+            number = zlib.crc32(f"{seed} {path.name} {name}".encode()) % len(found)
+            found[number].add_marker("fast")
+
+
+def _unsampled(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the cases that a sample leaves out, of test functions with many cases or long ones."""
+    share, seed = float(os.environ.get("CASES_SHARE", "1")), os.environ.get("CASES_SEED", "0")
+    if share >= 1:
+        return set()
+    left_out: set[pytest.Item] = set()
+    long = long_tests()
+    for (path, name), cases in _by_function(items).items():
+        least = 1 if _listed(path, name) in long else _FEW
+        in_turn = sorted(cases, key=lambda x: zlib.crc32(f"{seed} {x.nodeid}".encode()))
+        left_out.update(in_turn[max(least, math.ceil(share * len(cases))) :])
+    return left_out
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
@@ -109,6 +138,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _mark_fast(items)
     unasked = [name for name in _ON_REQUEST if name not in expression]
     left_out = {item for item in items if any(item.get_closest_marker(name) for name in unasked)}
+    left_out |= _unsampled([item for item in items if item not in left_out])
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))

@@ -9,7 +9,7 @@ import graphlib
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -69,7 +69,7 @@ NAMES_OF_MODULES = {
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 
-FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def sources() -> Iterator[tuple[str, Path]]:
@@ -91,24 +91,35 @@ def rank_of(module: str) -> int | None:
     return RANK.get(package_of(module)) if own(module) else None
 
 
+@lru_cache(maxsize=1)  # every rule reads a module before the next one is parsed
+def nodes(tree: ast.AST) -> list[ast.AST]:
+    """Each node of a module."""
+    return list(ast.walk(tree))
+
+
 def names_in_texts(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Each text that is a dotted name of ours, or begins as one, and the line that it is on."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found = re.fullmatch(r"(gluonish(?:\.\w+)+)\.?(?::\w+)?", node.value)
             if found:
                 yield found[1], node.lineno
 
 
-def imports(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, ast.stmt, bool]]:
+@lru_cache(maxsize=1)
+def imports(tree: ast.AST) -> list[tuple[str, ast.stmt, bool]]:
     """Each import as (dotted name, statement, whether inside a function)."""
+    return list(_imports(tree, False))
+
+
+def _imports(tree: ast.AST, inside: bool) -> Iterator[tuple[str, ast.stmt, bool]]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node, inside) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield "." * node.level + (node.module or ""), node, inside
-        else:
-            yield from imports(node, inside or isinstance(node, FUNCTION))
+        elif not isinstance(node, ast.expr):
+            yield from _imports(node, inside or isinstance(node, FUNCTION))
 
 
 def modules_read(module: str, tree: ast.AST, known: set[str]) -> set[str]:
@@ -160,7 +171,7 @@ def upward(module: str, tree: ast.AST) -> Iterator[str]:
 def root(module: str, tree: ast.AST) -> Iterator[str]:
     if module == "gluonish":
         return
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "gluonish" and not node.level:
             yield f"{module}:{node.lineno}: imports from the root"
         if isinstance(node, ast.Import):
@@ -195,7 +206,7 @@ def strange(module: str, tree: ast.AST) -> Iterator[str]:
 def environment(module: str, tree: ast.AST) -> Iterator[str]:
     if module.startswith("gluonish.core.config."):
         return
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             used = {node.attr} if node.value.id == "os" else set()
         elif isinstance(node, ast.ImportFrom) and node.module == "os":
@@ -207,7 +218,7 @@ def environment(module: str, tree: ast.AST) -> Iterator[str]:
 
 
 def loaded(module: str, tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         name = getattr(node, "attr", getattr(node, "id", None))
         if name == "import_module" and module not in NAMES_OF_MODULES:
             line = getattr(node, "lineno", 0)
@@ -218,7 +229,7 @@ def names_platform(module: str, tree: ast.AST) -> Iterator[str]:
     """A device says by `is_host` what it is, and its back ends what they offer: by no name."""
     if module.startswith("gluonish.kernels."):
         return
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.Compare):
             continue
         sides = [node.left, *node.comparators]
@@ -265,7 +276,7 @@ def more_than_reexports(module: str, tree: ast.Module) -> Iterator[str]:
         if not is_reexport(node):
             yield f"{module}:{node.lineno}: a package's __init__.py only re-exports"
     reexports = any(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = {node.id for node in nodes(tree) if isinstance(node, ast.Name)}
     if reexports and "__all__" not in names:
         yield f"{module}: re-exports without __all__"
 
@@ -273,36 +284,37 @@ def more_than_reexports(module: str, tree: ast.Module) -> Iterator[str]:
 def problems_of(rule: object, source: str, module: str) -> list[str]:
     """What one rule finds in one source text."""
     assert callable(rule)
-    return list(rule(module, parsed(source)))
+    return list(rule(module, ast.parse(source)))
+
+
+RULES = (unplaced, upward, root, misplaced, strange, environment, loaded, names_platform)
 
 
 @cache
-def parsed(source: str) -> ast.Module:
-    """The tree of a source text, which every rule reads."""
-    return ast.parse(source)
+def read() -> tuple[dict[object, list[str]], dict[str, set[str]]]:
+    """The problems by rule, and the modules that each module imports: each is parsed once."""
+    paths = dict(sources())
+    known = set(paths)
+    problems: dict[object, list[str]] = {rule: [] for rule in (*RULES, more_than_reexports)}
+    graph = {}
+    for module, path in paths.items():
+        tree = ast.parse(path.read_text("utf-8"))
+        graph[module] = modules_read(module, tree, known)
+        for rule in RULES:
+            problems[rule] += rule(module, tree)
+        if path.name == "__init__.py":
+            problems[more_than_reexports] += more_than_reexports(module, tree)
+    return problems, graph
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [unplaced, upward, root, misplaced, strange, environment, loaded, names_platform],
-    ids=lambda rule: str(rule.__name__),
-)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.__name__))
 def test_sources_keep_the_rule(rule: object) -> None:
-    found = [
-        problem
-        for module, path in sources()
-        for problem in problems_of(rule, path.read_text("utf-8"), module)
-    ]
+    found = read()[0][rule]
     assert not found, "\n".join(found)
 
 
 def test_packages_only_re_export_and_say_what() -> None:
-    found = [
-        problem
-        for module, path in sources()
-        if path.name == "__init__.py"
-        for problem in problems_of(more_than_reexports, path.read_text("utf-8"), module)
-    ]
+    found = read()[0][more_than_reexports]
     assert not found, "\n".join(found)
 
 
@@ -313,9 +325,7 @@ def test_every_folder_of_modules_is_a_package() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    trees = {module: parsed(path.read_text("utf-8")) for module, path in sources()}
-    graph = {module: modules_read(module, tree, set(trees)) for module, tree in trees.items()}
-    assert circle(graph) == []
+    assert circle(read()[1]) == []
 
 
 @pytest.mark.parametrize(
@@ -333,14 +343,14 @@ def test_no_modules_import_each_other() -> None:
 def test_circle_is_found(source: str) -> None:
     known = {"gluonish.ops", "gluonish.ops.a", "gluonish.ops.b"}
     sources = {"gluonish.ops.a": source, "gluonish.ops.b": "from gluonish.ops.a import g"}
-    graph = {name: modules_read(name, parsed(text), known) for name, text in sources.items()}
+    graph = {name: modules_read(name, ast.parse(text), known) for name, text in sources.items()}
     assert set(circle(graph)) == {"gluonish.ops.a", "gluonish.ops.b"}
 
 
 def test_packages_around_a_module_are_no_circle() -> None:
     known = {"gluonish", "gluonish.ops", "gluonish.ops.a"}
     text = "from gluonish.ops.a import f\nNAME = 'gluonish.ops'\nKEY = 'gluonish.key'"
-    assert modules_read("gluonish.ops.a", parsed(text), known) == set()
+    assert modules_read("gluonish.ops.a", ast.parse(text), known) == set()
 
 
 def test_no_module_is_too_long() -> None:

@@ -24,7 +24,7 @@ folder = options.out or Path(tempfile.mkdtemp(prefix="gluonish-"))
 folder.mkdir(parents=True, exist_ok=True)
 
 vision = gluon.model_zoo.vision
-SOURCE_EPOCHS, EPOCHS, REPEATS = (2, 8, 1) if options.quick else (10, 20, 3)
+SOURCE_EPOCHS, EPOCHS, REPEATS = (2, 5, 1) if options.quick else (10, 20, 3)
 
 mx.random.seed(3)
 np.random.seed(3)  # noqa: NPY002  # what the DataLoader shuffles by

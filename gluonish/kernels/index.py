@@ -69,6 +69,9 @@ MODULES: dict[str, str] = {
         "_contrib_MultiBoxDetection _contrib_MultiProposal _contrib_Proposal _contrib_box_nms"
     ),
     "generated.log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
+    "generated.linear_cross_entropy": (
+        "_cross_entropy_backward _linear_cross_entropy_backward cross_entropy linear_cross_entropy"
+    ),
     "onednn.register_direct": "_convolution_backward_weight dot",
     "onednn.register_recurrent": "RNN _fused_rnn _fused_rnn_backward _rnn_backward",
     "onednn.register_arithmetic": "Concat LeakyReLU add_n mean sum",
@@ -77,6 +80,7 @@ MODULES: dict[str, str] = {
         "_contrib_BatchNormWithReLU_backward _layer_norm_backward _softmax_backward log_softmax "
         "softmax"
     ),
+    "generated.few_rows": "FullyConnected _fused_dense",
     "onednn.register_products": (
         "Convolution FullyConnected _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _fused_convolution _fused_dense _wide_dot batch_dot "
@@ -121,6 +125,19 @@ MODULES: dict[str, str] = {
         "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin"
     ),
     "cupy.zeros": "_zeros_like_many reset_arrays",
+    "cupy.data_movement": (
+        "BlockGrad Concat Flatten MakeLoss Pad Reshape SliceChannel SwapAxis _CrossDeviceCopy "
+        "_broadcast_exact _copy _copyto _full _np_copy _np_moveaxis _np_reshape _np_squeeze "
+        "_np_transpose _npi_broadcast_to _npi_column_stack _npi_concatenate _npi_dsplit "
+        "_npi_dstack _npi_flip _npi_hsplit _npi_hstack _npi_ones _npi_pad _npi_rot90 _npi_stack "
+        "_npi_vstack _npi_zeros _npx_reshape _ones _reshape_exact _rnn_param_concat "
+        "_sample_weight _slice_assign _slice_assign_scalar _slice_put _split_v2 _unpad _zeros "
+        "_zeros_without_dtype broadcast_axis broadcast_like broadcast_to depth_to_space "
+        "expand_dims make_loss ones_like repeat reshape_like reverse slice slice_axis slice_like "
+        "space_to_depth squeeze stack tile transpose zeros_like"
+    ),
+    "cupy.gather": "Embedding gather_nd take",
+    "cupy.scatter": "_backward_gather_nd _embedding_backward _scatter_set_nd _take_add scatter_nd",
     "generated.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "generated.elementwise": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "

@@ -1158,6 +1158,18 @@ def crop(
     name: str | None = None,
 ) -> NDArray:
     """Slice data from begin up to end in steps of step, as Python slices."""
+def cross_entropy(
+    data: NDArray,
+    label: NDArray,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Cross entropy of softmax(data) over the last axis with the classes in label."""
 def ctc_loss(
     data: NDArray,
     label: NDArray | None = None,
@@ -1613,6 +1625,22 @@ def linalg_trsm(
     name: str | None = None,
 ) -> NDArray:
     """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""
+def linear_cross_entropy(
+    data: NDArray,
+    weight: NDArray | None = None,
+    label: NDArray | None = None,
+    bias: NDArray | None = None,
+    recompute: bool | int = False,
+    use_bias: bool | int = False,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Cross entropy of the scores data weight^T + bias with the classes in label."""
 def log(
     data: NDArray,
     *,

@@ -105,6 +105,7 @@ from gluonish.ndarray import concat as concat
 from gluonish.ndarray import cos as cos
 from gluonish.ndarray import cosh as cosh
 from gluonish.ndarray import crop as crop
+from gluonish.ndarray import cross_entropy as cross_entropy
 from gluonish.ndarray import ctc_loss as ctc_loss
 from gluonish.ndarray import cumsum as cumsum
 from gluonish.ndarray import degrees as degrees
@@ -154,6 +155,7 @@ from gluonish.ndarray import linalg_sumlogdiag as linalg_sumlogdiag
 from gluonish.ndarray import linalg_syrk as linalg_syrk
 from gluonish.ndarray import linalg_trmm as linalg_trmm
 from gluonish.ndarray import linalg_trsm as linalg_trsm
+from gluonish.ndarray import linear_cross_entropy as linear_cross_entropy
 from gluonish.ndarray import log as log
 from gluonish.ndarray import log10 as log10
 from gluonish.ndarray import log1p as log1p
@@ -2022,6 +2024,19 @@ def _crop_assign_scalar(
     name: str | None = None,
 ) -> NDArray:
     """Set a region of data to a number."""
+def _cross_entropy_backward(
+    grad: NDArray,
+    data: NDArray,
+    label: NDArray,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of cross_entropy's data."""
 def _cumsum_reversed(
     data: NDArray,
     axis: int,
@@ -3079,6 +3094,27 @@ def _linalg_trsm(
     name: str | None = None,
 ) -> NDArray:
     """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""
+def _linear_cross_entropy_backward(
+    grad: NDArray,
+    data: NDArray | None = None,
+    weight: NDArray | None = None,
+    label: NDArray | None = None,
+    bias: NDArray | None = None,
+    saved: NDArray | None = None,
+    saved_data: NDArray | None = None,
+    saved_weight: NDArray | None = None,
+    saved_bias: NDArray | None = None,
+    recompute: bool | int = False,
+    use_bias: bool | int = False,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of linear_cross_entropy's data, weight and bias."""
 def _linspace(
     start: float,
     stop: float,
@@ -5904,6 +5940,18 @@ def _npx_convolution(
     name: str | None = None,
 ) -> NDArray:
     """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
+def _npx_cross_entropy(
+    data: NDArray,
+    label: NDArray,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Cross entropy of softmax(data) over the last axis with the classes in label."""
 def _npx_deconvolution(
     data: NDArray,
     weight: NDArray | None = None,
@@ -6040,6 +6088,22 @@ def _npx_leaky_relu(
     name: str | None = None,
 ) -> NDArray:
     """Leaky ReLU and its variants, elementwise, by act_type."""
+def _npx_linear_cross_entropy(
+    data: NDArray,
+    weight: NDArray | None = None,
+    label: NDArray | None = None,
+    bias: NDArray | None = None,
+    recompute: bool | int = False,
+    use_bias: bool | int = False,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Cross entropy of the scores data weight^T + bias with the classes in label."""
 def _npx_log_softmax(
     data: NDArray,
     axis: int = -1,

@@ -102,6 +102,7 @@ from gluonish.ndarray import concat as concat
 from gluonish.ndarray import cos as cos
 from gluonish.ndarray import cosh as cosh
 from gluonish.ndarray import crop as crop
+from gluonish.ndarray import cross_entropy as cross_entropy
 from gluonish.ndarray import ctc_loss as ctc_loss
 from gluonish.ndarray import cumsum as cumsum
 from gluonish.ndarray import degrees as degrees
@@ -151,6 +152,7 @@ from gluonish.ndarray import linalg_sumlogdiag as linalg_sumlogdiag
 from gluonish.ndarray import linalg_syrk as linalg_syrk
 from gluonish.ndarray import linalg_trmm as linalg_trmm
 from gluonish.ndarray import linalg_trsm as linalg_trsm
+from gluonish.ndarray import linear_cross_entropy as linear_cross_entropy
 from gluonish.ndarray import log as log
 from gluonish.ndarray import log10 as log10
 from gluonish.ndarray import log1p as log1p

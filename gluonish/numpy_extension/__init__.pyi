@@ -147,6 +147,18 @@ def convolution(
     name: str | None = None,
 ) -> ndarray:
     """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
+def cross_entropy(
+    data: ndarray,
+    label: ndarray,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Cross entropy of softmax(data) over the last axis with the classes in label."""
 def deconvolution(
     data: ndarray,
     weight: ndarray | None = None,
@@ -283,6 +295,22 @@ def leaky_relu(
     name: str | None = None,
 ) -> ndarray:
     """Leaky ReLU and its variants, elementwise, by act_type."""
+def linear_cross_entropy(
+    data: ndarray,
+    weight: ndarray | None = None,
+    label: ndarray | None = None,
+    bias: ndarray | None = None,
+    recompute: bool | int = False,
+    use_bias: bool | int = False,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Cross entropy of the scores data weight^T + bias with the classes in label."""
 def log_softmax(
     data: ndarray,
     axis: int = -1,

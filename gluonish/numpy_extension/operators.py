@@ -43,7 +43,15 @@ NAMES = {
         *("multibox_target", "nonzero", "one_hot", "pick", "pooling", "relu", "reshape"),
         *("add_rms_norm", "geglu", "rms_norm", "rotary_embedding", "swiglu"),
         *("reshape_like", "rnn", "roi_pooling", "sequence_mask", "shape_array", "sigmoid"),
-        *("scaled_dot_product_attention", "slice", "smooth_l1", "softmax", "topk"),
+        *(
+            "cross_entropy",
+            "linear_cross_entropy",
+            "scaled_dot_product_attention",
+            "slice",
+            "smooth_l1",
+            "softmax",
+            "topk",
+        ),
     )
 }
 IMAGE_NAMES = {

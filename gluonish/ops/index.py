@@ -170,6 +170,7 @@ MODULES: dict[str, str] = {
         "Convolution _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _npx_convolution"
     ),
+    "nn.cross_entropy": "_cross_entropy_backward _npx_cross_entropy cross_entropy",
     "nn.deconvolution": "Deconvolution _npx_deconvolution",
     "nn.dense": (
         "FullyConnected _fully_connected_backward_weight_bias _npx_fully_connected "
@@ -181,6 +182,9 @@ MODULES: dict[str, str] = {
     "nn.gelu": "_gelu_backward",
     "nn.grouped_dense": "_grouped_dense _grouped_outer",
     "nn.leaky_relu": "LeakyReLU _leaky_relu_backward _npx_leaky_relu",
+    "nn.linear_cross_entropy": (
+        "_linear_cross_entropy_backward _npx_linear_cross_entropy linear_cross_entropy"
+    ),
     "nn.log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
     "nn.pooling": "Pooling _npx_pooling _pooling_backward _pooling_select",
     "nn.sample_weight": "_sample_weight",

@@ -1215,6 +1215,19 @@ def crop(
     out: None = None,
 ) -> Symbol:
     """Slice data from begin up to end in steps of step, as Python slices."""
+def cross_entropy(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Cross entropy of softmax(data) over the last axis with the classes in label."""
 def ctc_loss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -1719,6 +1732,23 @@ def linalg_trsm(
     out: None = None,
 ) -> Symbol:
     """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""
+def linear_cross_entropy(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    label: Symbol | None = None,
+    bias: Symbol | None = None,
+    recompute: bool | int = False,
+    use_bias: bool | int = False,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Cross entropy of the scores data weight^T + bias with the classes in label."""
 def log(
     data: Symbol | None = None,
     *,

@@ -105,6 +105,7 @@ from gluonish.symbol import concat as concat
 from gluonish.symbol import cos as cos
 from gluonish.symbol import cosh as cosh
 from gluonish.symbol import crop as crop
+from gluonish.symbol import cross_entropy as cross_entropy
 from gluonish.symbol import ctc_loss as ctc_loss
 from gluonish.symbol import cumsum as cumsum
 from gluonish.symbol import degrees as degrees
@@ -154,6 +155,7 @@ from gluonish.symbol import linalg_sumlogdiag as linalg_sumlogdiag
 from gluonish.symbol import linalg_syrk as linalg_syrk
 from gluonish.symbol import linalg_trmm as linalg_trmm
 from gluonish.symbol import linalg_trsm as linalg_trsm
+from gluonish.symbol import linear_cross_entropy as linear_cross_entropy
 from gluonish.symbol import log as log
 from gluonish.symbol import log10 as log10
 from gluonish.symbol import log1p as log1p
@@ -2172,6 +2174,20 @@ def _crop_assign_scalar(
     out: None = None,
 ) -> Symbol:
     """Set a region of data to a number."""
+def _cross_entropy_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of cross_entropy's data."""
 def _cumsum_reversed(
     data: Symbol | None = None,
     axis: int = ...,
@@ -3326,6 +3342,28 @@ def _linalg_trsm(
     out: None = None,
 ) -> Symbol:
     """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""
+def _linear_cross_entropy_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    label: Symbol | None = None,
+    bias: Symbol | None = None,
+    saved: Symbol | None = None,
+    saved_data: Symbol | None = None,
+    saved_weight: Symbol | None = None,
+    saved_bias: Symbol | None = None,
+    recompute: bool | int = False,
+    use_bias: bool | int = False,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of linear_cross_entropy's data, weight and bias."""
 def _linspace(
     start: float,
     stop: float,
@@ -6446,6 +6484,19 @@ def _npx_convolution(
     out: None = None,
 ) -> Symbol:
     """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
+def _npx_cross_entropy(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Cross entropy of softmax(data) over the last axis with the classes in label."""
 def _npx_deconvolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -6595,6 +6646,23 @@ def _npx_leaky_relu(
     out: None = None,
 ) -> Symbol:
     """Leaky ReLU and its variants, elementwise, by act_type."""
+def _npx_linear_cross_entropy(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    label: Symbol | None = None,
+    bias: Symbol | None = None,
+    recompute: bool | int = False,
+    use_bias: bool | int = False,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Cross entropy of the scores data weight^T + bias with the classes in label."""
 def _npx_log_softmax(
     data: Symbol | None = None,
     axis: int = -1,

@@ -102,6 +102,7 @@ from gluonish.symbol import concat as concat
 from gluonish.symbol import cos as cos
 from gluonish.symbol import cosh as cosh
 from gluonish.symbol import crop as crop
+from gluonish.symbol import cross_entropy as cross_entropy
 from gluonish.symbol import ctc_loss as ctc_loss
 from gluonish.symbol import cumsum as cumsum
 from gluonish.symbol import degrees as degrees
@@ -151,6 +152,7 @@ from gluonish.symbol import linalg_sumlogdiag as linalg_sumlogdiag
 from gluonish.symbol import linalg_syrk as linalg_syrk
 from gluonish.symbol import linalg_trmm as linalg_trmm
 from gluonish.symbol import linalg_trsm as linalg_trsm
+from gluonish.symbol import linear_cross_entropy as linear_cross_entropy
 from gluonish.symbol import log as log
 from gluonish.symbol import log10 as log10
 from gluonish.symbol import log1p as log1p

@@ -419,12 +419,37 @@ def _attention(q: Any, k: Any, v: Any) -> Any:
     return weights / weights.sum(-1, keepdims=True) @ v
 
 
+def smoothed_cross_entropy(
+    scores: Any, label: Any, smoothing: float, square: float, ignored: float
+) -> Any:
+    """Cross entropy of each row in float64, from logarithms of probabilities."""
+    x = scores.astype(np.float64)
+    log_sum = np.log(np.exp(x).sum(-1, keepdims=True))
+    logs = x - log_sum
+    keep = label != ignored
+    target = np.eye(x.shape[-1])[np.where(keep, label, 0).astype(int)] * (1 - smoothing)
+    loss = -(logs * (target + smoothing / x.shape[-1])).sum(-1) + square * log_sum[..., 0] ** 2
+    return loss * keep
+
+
 def _layers() -> dict[str, Case]:
     x, two, four = normal(2, 4, 3, 2), between(0.5, 2, 2), between(0.5, 2, 4)
     loose = {"half_tolerance": 5e-2}
     statistics = [between(0.5, 2, 4), normal(4), normal(4), between(0.5, 2, 4)]
     queries, keys, values = normal(2, 2, 3, 4), normal(2, 2, 5, 4), normal(2, 2, 5, 3)
     return {
+        "cross_entropy": Case(
+            [normal(2, 3, 4), index([0, 3, 1], [2, 9, 0])],
+            {"label_smoothing": 0.1, "z_loss": 0.1, "ignore_label": 9},
+            lambda x, y: smoothed_cross_entropy(x, y, 0.1, 0.1, 9),
+            {"wrt": (0,), "zero_size": [normal(0, 4), index()]},
+        ),
+        "linear_cross_entropy": Case(
+            [normal(2, 3, 4), normal(5, 4), index([0, 4, 1], [2, 9, 0]), normal(5)],
+            {"label_smoothing": 0.1, "z_loss": 0.1, "ignore_label": 9, "use_bias": True},
+            lambda x, w, y, b: smoothed_cross_entropy(x @ w.T + b, y, 0.1, 0.1, 9),
+            {"wrt": (0, 1, 3), **loose},
+        ),
         "scaled_dot_product_attention": Case(
             [queries, keys, values],
             {"scale": 0.5},

@@ -266,6 +266,18 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     yield "_gru_step_backward", Case([normal(2, 5), *kept])
     yield "_log_softmax_pick", Case([normal(3, 4), index(1, 0, 3)])
     yield "_log_softmax_pick", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], {"axis": 1})
+    options = {"ignore_label": 1, "label_smoothing": 0.1, "z_loss": 0.1}
+    scores, words = normal(3, 4), index(1, 0, 3)
+    yield "cross_entropy", Case([scores, words], options)
+    yield "_cross_entropy_backward", Case([normal(3), scores, words], options)
+    linear = [scores, normal(5, 4), words, normal(5)]
+    for reduction in ("none", "mean"):
+        attrs = {**options, "reduction": reduction, "use_bias": True}
+        yield "linear_cross_entropy", Case(linear, attrs)
+    head, saved = normal(1), [np.array([1]), scores, normal(5, 4), normal(5)]
+    yield "_linear_cross_entropy_backward", Case([head, *linear, *saved], attrs)
+    attrs["recompute"] = True
+    yield "_linear_cross_entropy_backward", Case([head, *linear], attrs)
     three = [normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 2)]
     name = "scaled_dot_product_attention"
     yield name, Case(three, {"scale": 0.5})

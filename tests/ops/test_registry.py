@@ -40,8 +40,8 @@ UNRECORDED_RESULTS = {
 
 # Without a leading underscore and not MXNet 1.9's: functions that its later versions have.
 OWN = {
-    *("add_rms_norm", "digamma", "geglu", "log_sigmoid", "mish", "rms_norm", "swiglu"),
-    "rotary_embedding",
+    *("digamma", "log_sigmoid", "mish", "rotary_embedding"),
+    *("add_rms_norm", "cross_entropy", "geglu", "linear_cross_entropy", "rms_norm", "swiglu"),
     "scaled_dot_product_attention",
 }
 # Not differentiable on purpose: they draw, create, update, repeat something for a gradient, or are

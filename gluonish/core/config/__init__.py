@@ -43,6 +43,8 @@ from gluonish.core.config.files import (
 )
 from gluonish.core.config.flag import Flag, changes
 from gluonish.core.config.graph import (
+    GLUONISH_CUDA_COPIES,
+    GLUONISH_CUDA_SCATTER,
     GLUONISH_CUDA_VECTORS,
     GLUONISH_DEVICE_LOSS_SCALE,
     MXNET_DISABLED_GRAPH_PASSES,
@@ -130,6 +132,8 @@ __all__ = [
     "DMLC_NUM_WORKER",
     "DMLC_ROLE",
     "GLUONISH_CUBLASLT",
+    "GLUONISH_CUDA_COPIES",
+    "GLUONISH_CUDA_SCATTER",
     "GLUONISH_CUDA_VECTORS",
     "GLUONISH_CUDNN_CACHE",
     "GLUONISH_CUDNN_RNN",

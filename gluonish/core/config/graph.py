@@ -55,6 +55,18 @@ MXNET_FUSION_VERBOSE = Flag(
     False,
     "Print the source of each kernel that is generated for fused operators.",
 )
+GLUONISH_CUDA_COPIES = Flag(
+    "GLUONISH_CUDA_COPIES",
+    boolean(),
+    True,
+    "Copy arrays with gaps and transposes on GPUs 16 bytes at a time, not one element.",
+)
+GLUONISH_CUDA_SCATTER = Flag(
+    "GLUONISH_CUDA_SCATTER",
+    boolean(),
+    True,
+    "Gather and scatter rows on GPUs in kernels that sort positions, with sums in a fixed order.",
+)
 GLUONISH_CUDA_VECTORS = Flag(
     "GLUONISH_CUDA_VECTORS",
     boolean(),

@@ -8,6 +8,7 @@ from gluonish.gluon.loss.cross_entropy import (
     SoftmaxCELoss,
     SoftmaxCrossEntropyLoss,
 )
+from gluonish.gluon.loss.linear import LinearCrossEntropyLoss
 from gluonish.gluon.loss.margin import (
     CosineEmbeddingLoss,
     HingeLoss,
@@ -26,6 +27,7 @@ __all__ = [
     "KLDivLoss",
     "L1Loss",
     "L2Loss",
+    "LinearCrossEntropyLoss",
     "LogisticLoss",
     "Loss",
     "PoissonNLLLoss",

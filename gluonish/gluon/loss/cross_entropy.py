@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.numpy_mode import is_np_array
 from gluonish.gluon.loss.base import Loss, finite_log
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.symbol import Symbol
@@ -21,7 +22,17 @@ class SoftmaxCrossEntropyLoss(Loss):
         from_logits: Whether ``pred`` already holds log-probabilities; if False, softmax is applied.
         weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
+        ignore_label: Label whose positions have a loss of 0, such as padding; they count in the
+            average, as with ``sample_weight``. None for no such label.
+        label_smoothing: Part s of the target that all classes share: it is 1 - s for the label's
+            class, plus s divided by the number of classes for each class.
+        z_loss: Factor of the squared logarithm of the sum of exponentials, which is added to the
+            loss of each position and keeps scores near 0.
         **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Raises:
+        ArgumentError: One of the last three is given, but labels are probabilities, ``pred`` holds
+            log-probabilities, or ``axis`` is not the last.
 
     Inputs:
         pred: any shape, unnormalized scores (logits).
@@ -48,12 +59,29 @@ class SoftmaxCrossEntropyLoss(Loss):
         from_logits: bool = False,
         weight: float | None = None,
         batch_axis: int = 0,
+        *,
+        ignore_label: int | None = None,
+        label_smoothing: float = 0.0,
+        z_loss: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._axis = axis
         self._sparse_label = sparse_label
         self._from_logits = from_logits
+        self._terms: dict[str, Any] = {}
+        if ignore_label is not None or label_smoothing or z_loss:
+            if not sparse_label or from_logits or axis != -1:
+                raise ArgumentError(
+                    f"{type(self).__name__}: expected sparse_label=True, from_logits=False and "
+                    "axis=-1 with ignore_label, label_smoothing or z_loss, got "
+                    f"sparse_label={sparse_label}, from_logits={from_logits} and axis={axis}"
+                )
+            self._terms = {
+                "ignore_label": ignore_label,
+                "label_smoothing": label_smoothing,
+                "z_loss": z_loss,
+            }
 
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
@@ -67,6 +95,10 @@ class SoftmaxCrossEntropyLoss(Loss):
                 elements as ``pred``.
             sample_weight: Weight of each sample; None for 1.
         """
+        if self._terms:
+            functions = F.npx if is_np_array() else F
+            loss = functions.cross_entropy(pred, label, **self._terms).expand_dims(-1)
+            return self._mean(F, self._weighted(F, loss, sample_weight))
         along = {"axis": self._axis, "keepdims": True}
         if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):
             # Symbols use MXNet's operators, which files contain and graphs fuse to the same effect.

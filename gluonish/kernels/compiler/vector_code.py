@@ -112,6 +112,18 @@ class Assembler:
     @contextmanager
     def loop(self, start: Value | int, stop: Value | int, step: Value | int = 1) -> Iterator[Value]:
         """Repeat the instructions of the ``with`` block; yield the counter."""
+        with self._loop(start, stop, step, ()) as (at, _, _):
+            yield at
+
+    @contextmanager
+    def _loop(
+        self,
+        start: Value | int,
+        stop: Value | int,
+        step: Value | int,
+        values: Sequence[Value],
+    ) -> Iterator[tuple[Value, list[Value], list[Value]]]:
+        """Repeat the ``with`` block; yield counter, values, and a list to fill with the next."""
         builder = self._builder
         before = builder.block
         head, inside, after = (builder.append_basic_block() for _ in range(3))
@@ -120,10 +132,16 @@ class Assembler:
         builder.position_at_end(head)
         at = builder.phi(self._int64)
         at.add_incoming(first, before)
+        current = [builder.phi(value.type) for value in values]
+        for phi, value in zip(current, values, strict=True):
+            phi.add_incoming(value, before)
         builder.cbranch(builder.icmp_signed("<", at, last), inside, after)
         builder.position_at_end(inside)
-        yield at
+        following: list[Value] = []
+        yield at, list(current), following
         at.add_incoming(builder.add(at, self._number(step)), builder.block)
+        for phi, value in zip(current, following, strict=True):
+            phi.add_incoming(value, builder.block)
         straight = self._metadata.add_loop('!"llvm.loop.vectorize.enable", i1 false')
         builder.branch(head).set_metadata("llvm.loop", straight)
         builder.position_at_end(after)
@@ -221,26 +239,8 @@ class Assembler:
         Args:
             body: Called once, with the counter and the values of an iteration; returns the next.
         """
-        builder = self._builder
-        before = builder.block
-        head, inside, after = (builder.append_basic_block() for _ in range(3))
-        first, last = self._number(start), self._number(stop)
-        builder.branch(head)
-        builder.position_at_end(head)
-        at = builder.phi(self._int64)
-        at.add_incoming(first, before)
-        current = [builder.phi(value.type) for value in values]
-        for phi, value in zip(current, values, strict=True):
-            phi.add_incoming(value, before)
-        builder.cbranch(builder.icmp_signed("<", at, last), inside, after)
-        builder.position_at_end(inside)
-        following = body(at, list(current))
-        at.add_incoming(builder.add(at, self._number(step)), builder.block)
-        for phi, value in zip(current, following, strict=True):
-            phi.add_incoming(value, builder.block)
-        straight = self._metadata.add_loop('!"llvm.loop.vectorize.enable", i1 false')
-        builder.branch(head).set_metadata("llvm.loop", straight)
-        builder.position_at_end(after)
+        with self._loop(start, stop, step, values) as (at, current, following):
+            following += body(at, list(current))
         return current
 
     def reserve(self, nbytes: Value) -> Value:
@@ -293,6 +293,24 @@ class Assembler:
     def first(self, vector: Value) -> Value:
         """Return a vector's first element."""
         return self._builder.extract_element(vector, self._ir.IntType(32)(0))
+
+    def filled(self, number: Value) -> Value:
+        """Return a vector filled with a float32."""
+        return self._filled(number)
+
+    def sum_of_lanes(self, vector: Value) -> Value:
+        """Return the sum of a vector's elements: of both halves, until one is left."""
+        half = lanes() // 2
+        while half:
+            kind = self._ir.VectorType(self._ir.IntType(32), half)
+            halves = [
+                self._builder.shuffle_vector(
+                    vector, vector, self._ir.Constant(kind, list(range(start, start + half)))
+                )
+                for start in (0, half)
+            ]
+            vector, half = self.add(*halves), half // 2
+        return self.first(vector)
 
     def store_element(self, number: Value, address: Value, kind: str) -> None:
         """Store one float32 as an element of dtype ``kind``: float32, float16 or bfloat16."""
@@ -415,6 +433,14 @@ class Assembler:
             )
         halves = self._ir.VectorType(self._ir.HalfType(), lanes())
         return self._builder.fpext(self._builder.bitcast(bits, halves), self._vector)
+
+    def load_pairs(self, address: Value) -> tuple[Value, Value]:
+        """Load two vectors of bfloat16 at once, as float32: the even elements, and the odd ones."""
+        wide = self._ir.VectorType(self._ir.IntType(32), lanes())
+        words = self._builder.load(self._pointer(address, wide), align=2)
+        even = self._builder.shl(words, self._ir.Constant(wide, [16] * lanes()))
+        odd = self._builder.and_(words, self._ir.Constant(wide, [0xFFFF0000] * lanes()))
+        return self._builder.bitcast(even, self._vector), self._builder.bitcast(odd, self._vector)
 
     def store_converted(self, vector: Value, address: Value, kind: str) -> None:
         """Store a vector as elements of dtype ``kind``: float32, float16 or bfloat16."""

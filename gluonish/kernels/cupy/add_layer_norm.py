@@ -11,10 +11,10 @@ import numpy as np
 
 from gluonish.core.dtype import INT64
 from gluonish.core.spec import Spec
+from gluonish.kernels.cupy.copies import contiguous
 from gluonish.kernels.cupy.random_numbers import key_arguments
 from gluonish.kernels.cupy.rows import copy_back, held_row, launch_rows, targets
 from gluonish.kernels.cupy.softmax_and_norms import parameter_macros, sum_columns, supports_norm
-from gluonish.kernels.cupy.source import contiguous
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.nn.dropout import kept_factor
 from gluonish.ops.normalization.add_layer_norm import ADD_LAYER_NORM, BACKWARD_SUMS
@@ -43,7 +43,7 @@ def _run(
 ) -> None:
     made = targets(xp, *outputs)
     out, total, mean, std, *drawn = made
-    data, residual, gamma, beta = map(contiguous, (data, residual, gamma, beta))
+    data, residual, gamma, beta = [contiguous(xp, x) for x in (data, residual, gamma, beta)]
     kind, size = accumulator(data.dtype).type, data.shape[-1]
     dropout = (*key_arguments(key if p else (0, 0)), *_dropout_numbers(data.dtype, p))
     numbers = (kind(eps), kind(1 / size), *dropout)
@@ -56,7 +56,7 @@ def _run(
         *(lanes, numbers, macros),
         data=data,
     )
-    copy_back(outputs, made)
+    copy_back(xp, outputs, made)
 
 
 def _backward(
@@ -71,7 +71,7 @@ def _backward(
     made = targets(xp, *outputs)
     out, of_gamma, of_beta, *dropped = made
     names = BACKWARD_SUMS.input_names({"two": two, "plus": plus, "p": p})
-    given = dict(zip(names, map(contiguous, inputs), strict=True))
+    given = dict(zip(names, [contiguous(xp, x) for x in inputs], strict=True))
     grad, data, gamma, mean, std = (given[x] for x in ("grad", "data", "gamma", "mean", "std"))
     other, added, drawn = (given.get(x, _NULL) for x in ("other", "added", "drawn"))
     dtype, size = data.dtype, data.shape[-1]
@@ -90,7 +90,7 @@ def _backward(
     )
     sums = (of_gamma, of_beta)
     sum_columns(xp, grad, data, (mean, std), sums, parameters, other if two else None)
-    copy_back(outputs, made)
+    copy_back(xp, outputs, made)
 
 
 def _supports(data: Spec, residual: Spec, *parameters: Spec, **_: Any) -> bool:

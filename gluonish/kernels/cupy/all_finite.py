@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.kernels.cupy.source import KINDS, contiguous, launch_blocks
+from gluonish.kernels.cupy.copies import contiguous
+from gluonish.kernels.cupy.source import KINDS, launch_blocks
 from gluonish.ops.contrib.finite import ALL_FINITE, MULTI_ALL_FINITE
 from gluonish.ops.kernel import BackEnd, FastKernel
 
@@ -66,7 +67,7 @@ def _table(arrays: Sequence[Any]) -> tuple[Any, int]:
 def _run(xp: Any, out: Any, *arrays: Any, init_output: bool, **_: object) -> None:
     if init_output:
         out.fill(1)
-    FiniteTest(xp, [contiguous(x) for x in arrays]).run(out)
+    FiniteTest(xp, [contiguous(xp, x) for x in arrays]).run(out)
 
 
 def _supports(*arrays: Any, init_output: bool, **_: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.spec import Spec
+from gluonish.kernels.cupy.copies import contiguous, copy
 from gluonish.kernels.cupy.gemm import supports_floats
 from gluonish.kernels.cupy.last_block import counters, partial_sums
 from gluonish.kernels.cupy.limits import limits_before_rounding
@@ -22,7 +23,7 @@ from gluonish.kernels.cupy.memory_layout import (
     is_channels_last,
     vector_length,
 )
-from gluonish.kernels.cupy.source import Macros, contiguous, index, launch, launch_blocks
+from gluonish.kernels.cupy.source import Macros, index, launch, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.normalization.batch_norm_parts import (
@@ -139,16 +140,16 @@ class _Packs(NamedTuple):
         return blocks, blocks * _THREADS // self.columns * self.columns
 
 
-def _memory(axis: int, *arrays: Any) -> _Memory:
+def _memory(xp: Any, axis: int, *arrays: Any) -> _Memory:
     """Wrap arrays of equal shape in the layout of the first, copying those that differ."""
     shape = arrays[0].shape
     axis %= len(shape)
     if is_channels_last(arrays[0], axis):
         order = channels_last(len(shape), axis)
         arrays = tuple(x.transpose(order) for x in arrays)
-        return _Memory(tuple(map(contiguous, arrays)), shape[axis], 1, order)
-    inner = math.prod(shape[axis + 1 :])
-    return _Memory(tuple(map(contiguous, arrays)), shape[axis], inner, tuple(range(len(shape))))
+        return _Memory(tuple([contiguous(xp, x) for x in arrays]), shape[axis], 1, order)
+    arrays = tuple([contiguous(xp, x) for x in arrays])
+    return _Memory(arrays, shape[axis], math.prod(shape[axis + 1 :]), tuple(range(len(shape))))
 
 
 def _elements(
@@ -168,7 +169,7 @@ def _elements(
         xp, "batch_norm", function, out.dtype, args, (blocks,), _THREADS, macros, wide=wide
     )
     if target is not out:
-        out[...] = target
+        copy(xp, out, target)
 
 
 def _sum(
@@ -211,7 +212,7 @@ def _find_statistics(
 ) -> None:
     """Fill mean, inverse deviation and scale; in training, update the moving statistics."""
     number = parameters[0].dtype.type
-    gamma, *moving = map(contiguous, parameters)
+    gamma, *moving = [contiguous(xp, x) for x in parameters]
     targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
     if not train or use_global_stats:
         arrays = (gamma, *moving, *targets)
@@ -220,21 +221,21 @@ def _find_statistics(
         launch(xp, "batch_norm", "moving_statistics", dtype, arrays, memory.channels, numbers)
     else:
         ends = (
-            *(memory.arrays[0], _NULL if bias is None else contiguous(bias)),
+            *(memory.arrays[0], _NULL if bias is None else contiguous(xp, bias)),
             *(gamma, *moving, *targets),
             *(index(memory.per_channel, memory.is_wide), np.int32(memory.channels)),
             *(np.int32(memory.inner), number(eps), number(momentum), number(1 - momentum)),
             np.int32(fix_gamma),
         )
         _sum(xp, memory, "statistics", (), (), ends)
-        _copy_back(parameters[1:], moving)
-    _copy_back(filled, targets)
+        _copy_back(xp, parameters[1:], moving)
+    _copy_back(xp, filled, targets)
 
 
-def _copy_back(arrays: Any, made: Any) -> None:
-    for array, copy in zip(arrays, made, strict=True):
-        if copy is not array:
-            array[...] = copy
+def _copy_back(xp: Any, arrays: Any, made: Any) -> None:
+    for array, target in zip(arrays, made, strict=True):
+        if target is not array:
+            copy(xp, array, target)
 
 
 def _statistics(
@@ -248,7 +249,7 @@ def _statistics(
     **attrs: Any,
 ) -> None:
     parameters = (gamma, moving_mean, moving_var)
-    _find_statistics(xp, _memory(1, data), parameters, outputs, bias, **attrs)
+    _find_statistics(xp, _memory(xp, 1, data), parameters, outputs, bias, **attrs)
 
 
 def _forward(
@@ -264,11 +265,11 @@ def _forward(
     **attrs: Any,
 ) -> None:
     out, mean, inverse = outputs
-    memory = _memory(axis, data)
+    memory = _memory(xp, axis, data)
     scale = xp.empty(mean.shape, mean.dtype)
     parameters, found = (gamma, moving_mean, moving_var), (mean, inverse, scale)
     _find_statistics(xp, memory, parameters, found, **attrs)
-    channels = tuple(map(contiguous, (mean, scale, beta)))
+    channels = tuple([contiguous(xp, x) for x in (mean, scale, beta)])
     _elements(xp, memory, "normalize", (*memory.arrays, *channels), out)
 
 
@@ -299,11 +300,15 @@ def _find_sums(
     """
     targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
     ends = (
-        *(*map(contiguous, channels), *targets, index(memory.per_channel, memory.is_wide)),
+        *(
+            *[contiguous(xp, x) for x in channels],
+            *targets,
+            index(memory.per_channel, memory.is_wide),
+        ),
         *map(np.int32, (memory.channels, memory.inner, is_gamma, fix_gamma, use_global_stats)),
     )
     _sum(xp, memory, function, bounds, lead, ends)
-    _copy_back(filled, targets)
+    _copy_back(xp, filled, targets)
 
 
 def _sums(
@@ -315,8 +320,8 @@ def _sums(
     bounds: Bounds,
     **flags: Any,
 ) -> None:
-    memory = _memory(1, data, grad)
-    beta = contiguous(channels[3])
+    memory = _memory(xp, 1, data, grad)
+    beta = contiguous(xp, channels[3])
     lead = (*memory.arrays[::-1], beta, *limits_before_rounding(bounds, data.dtype))
     filled = (*outputs, xp.empty(outputs[0].shape, outputs[0].dtype))
     _find_sums(xp, memory, "gradient_sums", lead, channels[:3], filled, bounds, **flags)
@@ -333,7 +338,7 @@ def _residual_sums(
     **flags: Any,
 ) -> None:
     grad, *rest = outputs
-    memory = _memory(1, data, one, other, relu)
+    memory = _memory(xp, 1, data, one, other, relu)
     out = grad.transpose(memory.order)
     target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
     memory = memory._replace(arrays=(*memory.arrays, target))
@@ -341,12 +346,12 @@ def _residual_sums(
     filled = (*rest, xp.empty(rest[0].shape, rest[0].dtype))
     _find_sums(xp, memory, "residual_sums", (*terms, data), channels, filled, **flags)
     if target is not out:
-        out[...] = target
+        copy(xp, out, target)
 
 
 def _data_gradient(xp: Any, out: Any, grad: Any, data: Any, *channels: Any, bounds: Bounds) -> None:
-    memory = _memory(1, data, grad)
-    arrays = (*memory.arrays[::-1], *map(contiguous, channels))
+    memory = _memory(xp, 1, data, grad)
+    arrays = (*memory.arrays[::-1], *[contiguous(xp, x) for x in channels])
     _elements(xp, memory, "data_gradient", arrays, out, bounds)
 
 
@@ -365,21 +370,21 @@ def _backward(
     **_: Any,
 ) -> None:
     out, *of_parameters = outputs
-    memory = _memory(axis, data, grad)
+    memory = _memory(xp, axis, data, grad)
     memory = memory._replace(arrays=memory.arrays[::-1])
     slope, offset, scale = made = tuple(xp.empty((3, *mean.shape), mean.dtype))
     _find_sums(
         xp,
         memory,
         "gradient_sums",
-        (*memory.arrays, contiguous(mean), *limits_before_rounding((), data.dtype)),
+        (*memory.arrays, contiguous(xp, mean), *limits_before_rounding((), data.dtype)),
         (mean, inverse, gamma),
         (*of_parameters, *made),
         is_gamma=2 if fix_gamma else 1,
         fix_gamma=fix_gamma,
         use_global_stats=use_global_stats,
     )
-    channels = (contiguous(mean), scale, scale, slope, offset)
+    channels = (contiguous(xp, mean), scale, scale, slope, offset)
     _elements(xp, memory, "data_gradient", (*memory.arrays, *channels), out, ())
 
 

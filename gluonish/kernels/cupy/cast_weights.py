@@ -12,8 +12,9 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
+from gluonish.kernels.cupy.copies import contiguous, copy
 from gluonish.kernels.cupy.memory_layout import empty_like, is_dense
-from gluonish.kernels.cupy.source import contiguous, launch_blocks
+from gluonish.kernels.cupy.source import launch_blocks
 from gluonish.ops.fused.cast_weights import CAST_WEIGHTS
 from gluonish.ops.kernel import BackEnd, FastKernel
 
@@ -78,7 +79,7 @@ def _run(xp: Any, out: Any, *weights: Any, **_: object) -> None:
     there: list[tuple[Any, Any]] = []
     back: list[tuple[Any, Any]] = []
     for target, weight in zip(targets, weights, strict=True):
-        source = weight if _is_dense(weight) else contiguous(weight)
+        source = weight if _is_dense(weight) else contiguous(xp, weight)
         is_back = target.flags.c_contiguous and not source.flags.c_contiguous
         (back if is_back else there).append((target, source))
     for pairs in (there, back):
@@ -86,7 +87,7 @@ def _run(xp: Any, out: Any, *weights: Any, **_: object) -> None:
             _cast(xp, pairs[start : start + _MOST], back=pairs is back)
     for output, target in zip(outputs, targets, strict=True):
         if output is not target:
-            output[...] = target
+            copy(xp, output, target)
 
 
 def _is_dense(array: Any) -> bool:

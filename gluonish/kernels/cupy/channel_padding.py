@@ -13,6 +13,7 @@ from typing import Any
 
 from gluonish.core.config import GLUONISH_PAD_CHANNELS
 from gluonish.core.spec import Shape
+from gluonish.kernels.cupy.copies import copy
 from gluonish.kernels.cupy.memory_layout import empty_like, in_memory, is_dense
 from gluonish.kernels.cupy.source import VECTOR_NBYTES, index, launch_blocks
 
@@ -52,7 +53,7 @@ def _dense(xp: Any, array: Any) -> Any:
     if is_dense(array, last=False) or is_dense(array, last=True):
         return array
     made = empty_like(xp, array, last=False)
-    made[...] = array
+    copy(xp, made, array)
     return made
 
 
@@ -86,4 +87,4 @@ def cut(xp: Any, narrow: Any, wide: Any) -> None:
     first, second, *numbers = _parameters(target, wide)
     _launch(xp, "cut_channels", narrow.shape[1], narrow.dtype, (second, first, *numbers))
     if target is not narrow:
-        narrow[...] = target
+        copy(xp, narrow, target)

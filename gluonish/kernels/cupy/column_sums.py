@@ -15,14 +15,9 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.cupy.copies import contiguous, copy
 from gluonish.kernels.cupy.gemm import supports_floats
-from gluonish.kernels.cupy.source import (
-    VECTOR_NBYTES,
-    contiguous,
-    index,
-    launch,
-    launch_blocks,
-)
+from gluonish.kernels.cupy.source import VECTOR_NBYTES, index, launch, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.reductions.reduction import SUM, reduced_axes
 from gluonish.ops.registry import Attrs, Operator
@@ -71,7 +66,7 @@ def sum_rows(xp: ModuleType, out: Any, data: Any) -> None:
     """
     rows, columns = data.shape
     dtype, itemsize = data.dtype, data.itemsize
-    data = contiguous(data)
+    data = contiguous(xp, data)
     tiling = _tiling(rows, columns, itemsize)
     # The widest access that a row's length and the address allow, in elements.
     vector = math.gcd(VECTOR_NBYTES, data.data.ptr, columns * itemsize) // itemsize
@@ -116,7 +111,7 @@ def _run(axes_of: _Axes, xp: ModuleType, out: Any, data: Any, **attrs: Any) -> N
     else:
         made = xp.empty(columns, out.dtype)
         sum_rows(xp, made, data.reshape(rows, columns))
-        out[...] = made.reshape(out.shape)
+        copy(xp, out, made.reshape(out.shape))
 
 
 def _row(op: Operator, axes_of: _Axes) -> tuple[Operator, FastKernel]:

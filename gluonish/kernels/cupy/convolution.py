@@ -18,9 +18,10 @@ from gluonish.core.config import MXNET_ENFORCE_DETERMINISM
 from gluonish.core.context import Context
 from gluonish.core.device import device_of
 from gluonish.core.spec import Shape
+from gluonish.kernels.cupy.copies import contiguous, copy, duplicate
 from gluonish.kernels.cupy.epilogues import run_epilogue, split_epilogue
 from gluonish.kernels.cupy.gemm import multiply
-from gluonish.kernels.cupy.source import Macros, contiguous, launch
+from gluonish.kernels.cupy.source import Macros, launch
 from gluonish.ops.nn.deconvolution import convolution_attributes
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.windows import (
@@ -120,7 +121,7 @@ class _Windows:
         """Return (N, channels, ...) as contiguous (groups, channels per group, N, positions)."""
         channels = array.shape[1] // self.groups
         split = array.reshape(len(array), self.groups, channels, self.positions)
-        return contiguous(split.transpose(1, 2, 0, 3))
+        return contiguous(self.xp, split.transpose(1, 2, 0, 3))
 
 
 def _three(extents: Shape, fill: int) -> Shape:
@@ -145,7 +146,7 @@ def _int32(*numbers: int) -> tuple[Any, ...]:
 
 def _filters(xp: ModuleType, weight: Any, layout: str | None, groups: int) -> Any:
     """Return a weight as (groups, filters per group, channels per group * window)."""
-    first = contiguous(channels_first(xp, weight, layout))
+    first = contiguous(xp, channels_first(xp, weight, layout))
     return first.reshape(groups, first.shape[0] // groups, math.prod(first.shape[1:]))
 
 
@@ -155,9 +156,9 @@ def _target(xp: ModuleType, out: Any, layout: str | None) -> tuple[Any, Any]:
     return result, result if result.flags.c_contiguous else xp.empty(result.shape, result.dtype)
 
 
-def _copy_back(result: Any, target: Any) -> None:
+def _copy_back(xp: Any, result: Any, target: Any) -> None:
     if target is not result:
-        result[...] = target
+        copy(xp, result, target)
 
 
 def _add_products(
@@ -181,12 +182,12 @@ def _add_products(
     )
     product = windows.xp.empty(by_group_target.shape, by_group_target.dtype)
     if bias is not None:
-        product[...] = bias.reshape(groups, per_group, 1, 1)
+        copy(windows.xp, product, bias.reshape(groups, per_group, 1, 1))
     across = samples * windows.positions
     flat = product.reshape(groups, per_group, across)
     columns_by_group = columns.reshape(groups, windows.inner, across)
     multiply(windows.xp, flat, filters, columns_by_group, accumulate=adds)
-    by_group_target[...] = product
+    copy(windows.xp, by_group_target, product)
 
 
 def forward(
@@ -202,12 +203,12 @@ def forward(
 ) -> None:
     """Compute Convolution."""
     geometry = convolution_geometry(layout=layout, **attrs)
-    data = contiguous(channels_first(xp, data, layout))
+    data = contiguous(xp, channels_first(xp, data, layout))
     result, target = _target(xp, out, layout)
     windows = _Windows(xp, geometry, num_group, data.shape, target.shape[2:], data.dtype)
     filters = _filters(xp, weight, layout, num_group)
     if bias is not None and num_group == 1:
-        target[...] = bias.reshape(-1, *(1,) * (target.ndim - 2))
+        copy(xp, target, bias.reshape(-1, *(1,) * (target.ndim - 2)))
     if windows.is_point and num_group == 1:
         by_sample = data.reshape(len(data), data.shape[1], windows.positions)
         product = target.reshape(len(data), filters.shape[1], windows.positions)
@@ -215,14 +216,14 @@ def forward(
     else:
         for chunk in windows.chunks(len(data)):
             _add_products(windows, target[chunk], filters, windows.gather(data[chunk]), bias)
-    _copy_back(result, target)
+    _copy_back(xp, result, target)
 
 
 def fused(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
     """Compute a convolution, a sum and an activation."""
     arrays, addend, plain, epilogue = split_epilogue(inputs, attrs)
     if addend is not None and addend.data.ptr == out.data.ptr:
-        addend = addend.copy()
+        addend = duplicate(xp, addend)
     forward(xp, out, *arrays, **plain)
     run_epilogue(xp, out, addend, epilogue)
 
@@ -240,7 +241,7 @@ def backward_data(
 ) -> None:
     """Compute the gradient of the data."""
     geometry = convolution_geometry(layout=layout, **attrs)
-    grad = contiguous(channels_first(xp, grad, layout))
+    grad = contiguous(xp, channels_first(xp, grad, layout))
     result, target = _target(xp, out, layout)
     windows = _Windows(xp, geometry, num_group, target.shape, grad.shape[2:], grad.dtype)
     transposed = _filters(xp, weight, layout, num_group).swapaxes(1, 2)
@@ -251,7 +252,7 @@ def backward_data(
     else:
         for chunk in windows.chunks(len(grad)):
             windows.scatter(_columns_of_gradient(windows, grad[chunk], transposed), target[chunk])
-    _copy_back(result, target)
+    _copy_back(xp, result, target)
 
 
 def _columns_of_gradient(windows: _Windows, grad: Any, transposed: Any) -> Any:
@@ -295,7 +296,7 @@ def _backward_weight(
 ) -> None:
     geometry = convolution_geometry(layout=layout, **attrs)
     grad = channels_first(xp, grad, layout)
-    data = contiguous(channels_first(xp, data, layout))
+    data = contiguous(xp, channels_first(xp, data, layout))
     result, target = _target(xp, out, layout)
     windows = _Windows(xp, geometry, num_group, data.shape, grad.shape[2:], data.dtype)
     shape = (num_group, len(target) // num_group, windows.inner)
@@ -314,7 +315,7 @@ def _backward_weight(
             bias_sums.append(rows.sum(axis=(2, 3), dtype=sums).reshape(-1))
     if total.dtype != target.dtype:
         target[...] = total.reshape(target.shape)
-    _copy_back(result, target)
+    _copy_back(xp, result, target)
     if bias_out is not None:
         bias_out[...] = sum(bias_sums[1:], bias_sums[0]) if bias_sums else 0
 

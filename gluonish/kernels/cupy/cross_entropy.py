@@ -11,6 +11,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
+from gluonish.kernels.cupy.copies import contiguous
 from gluonish.kernels.cupy.gemm import supports_floats
 from gluonish.kernels.cupy.rows import (
     LIMIT_32,
@@ -21,7 +22,7 @@ from gluonish.kernels.cupy.rows import (
     power_above,
     targets,
 )
-from gluonish.kernels.cupy.source import KINDS, Macros, contiguous, index, launch_blocks
+from gluonish.kernels.cupy.source import KINDS, Macros, index, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
 from gluonish.ops.registry import Operator
@@ -85,19 +86,19 @@ def _launch(
 
 def _pick(xp: Any, outputs: tuple[Any, ...], data: Any, labels: Any, **attrs: Any) -> None:
     made = targets(xp, *outputs)
-    data, labels = contiguous(data), contiguous(labels)
+    data, labels = contiguous(xp, data), contiguous(xp, labels)
     _launch(xp, "log_softmax_pick", (data, labels, *made), data, labels, **attrs)
-    copy_back(outputs, made)
+    copy_back(xp, outputs, made)
 
 
 def _pick_backward(
     xp: Any, out: Any, grad: Any, data: Any, labels: Any, top: Any, log_total: Any, **attrs: Any
 ) -> None:
     made = targets(xp, out)
-    arrays = tuple(map(contiguous, (grad, data, labels, top, log_total)))
+    arrays = tuple([contiguous(xp, x) for x in (grad, data, labels, top, log_total)])
     function = "log_softmax_pick_backward"
     _launch(xp, function, (*arrays, *made), arrays[1], arrays[2], **attrs)
-    copy_back((out,), made)
+    copy_back(xp, (out,), made)
 
 
 def _supports(data: Spec, labels: Spec) -> bool:

@@ -23,9 +23,9 @@ import numpy as np
 from gluonish.core.config import MXNET_CUDNN_ENABLED
 from gluonish.core.dtype import BFLOAT16, FLOAT16, INT32
 from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.cupy.copies import contiguous, copy, duplicate
 from gluonish.kernels.cupy.cudnn import CuDNN, is_available, opened
 from gluonish.kernels.cupy.random_numbers import store_key
-from gluonish.kernels.cupy.source import contiguous
 from gluonish.ops.attention.scaled_dot_product import (
     by_heads,
     optional_inputs,
@@ -242,9 +242,9 @@ def _layout(array: Any) -> _Layout:
     return _Layout(tuple(dims), strides)
 
 
-def _with_rows(array: Any) -> Any:
+def _with_rows(xp: Any, array: Any) -> Any:
     """Return the array, or a contiguous copy if its rows are not contiguous."""
-    return array if array.strides[-1] == array.itemsize else array.copy()
+    return array if array.strides[-1] == array.itemsize else duplicate(xp, array)
 
 
 class _Call(NamedTuple):
@@ -308,7 +308,7 @@ class _Call(NamedTuple):
         mask, queries = self.arrays.get(_MASK), self.arrays[_Q].shape[-2]
         if ready is None and mask is not None and mask.shape[-2] < queries:
             shape = (*mask.shape[:-2], queries, mask.shape[-1])
-            copied = xp.ascontiguousarray(xp.broadcast_to(mask, shape))
+            copied = duplicate(xp, xp.broadcast_to(mask, shape))
             call = self._replace(arrays={**self.arrays, _MASK: copied})
             ready = found.find(xp, call.problem())
         if ready is None:
@@ -377,9 +377,14 @@ def attention(
     drop = {"p": attrs["dropout"], "mode": attrs["mode"], "train": attrs["train"]}
     p = attrs["dropout"] if key is not None and drops(drop) else 0.0
     found = _opened(xp)
-    arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v), _OUT: _with_rows(out)}
+    arrays = {
+        _Q: _with_rows(xp, q),
+        _K: _with_rows(xp, k),
+        _V: _with_rows(xp, v),
+        _OUT: _with_rows(xp, out),
+    }
     if mask is not None:
-        arrays[_MASK] = contiguous(mask)
+        arrays[_MASK] = contiguous(xp, mask)
     lengths = _lengths(xp, found, counts, q.shape[-2])
     if key is not None:
         store_key(xp, drawn, key)
@@ -388,7 +393,7 @@ def attention(
     if lengths is not None and found.version < _NO_QUERIES_SINCE:
         _without_absent(xp, counts, arrays[_OUT], log_sum)
     if arrays[_OUT] is not out:
-        out[...] = arrays[_OUT]
+        copy(xp, out, arrays[_OUT])
 
 
 def backward(
@@ -411,18 +416,18 @@ def backward(
     gradients = [by_heads(x, layout) for x in outputs]
     mask, counts = optional_inputs(others, attrs)
     found = _opened(xp)
-    arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v)}
-    arrays |= {_OUT: _with_rows(out), _GRAD: _with_rows(grad)}
-    results = dict(zip((_OF_Q, _OF_K, _OF_V), map(_with_rows, gradients), strict=True))
+    arrays = {_Q: _with_rows(xp, q), _K: _with_rows(xp, k), _V: _with_rows(xp, v)}
+    arrays |= {_OUT: _with_rows(xp, out), _GRAD: _with_rows(xp, grad)}
+    results = dict(zip((_OF_Q, _OF_K, _OF_V), (_with_rows(xp, x) for x in gradients), strict=True))
     arrays |= results
     if mask is not None:
-        arrays[_MASK] = contiguous(mask)
+        arrays[_MASK] = contiguous(xp, mask)
     lengths = _lengths(xp, found, counts, q.shape[-2])
     scale = scale_of(attrs["scale"], q.shape[-1])
     call = _Call(
-        *(arrays, contiguous(log_sum), drawn, lengths, attrs["causal"], scale, attrs["dropout"])
+        *(arrays, contiguous(xp, log_sum), drawn, lengths, attrs["causal"], scale, attrs["dropout"])
     )
     call.run(xp, found)
     for array, made in zip(gradients, results.values(), strict=True):
         if made is not array:
-            array[...] = made
+            copy(xp, array, made)

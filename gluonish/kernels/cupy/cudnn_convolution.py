@@ -26,6 +26,7 @@ from gluonish.core.config import (
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.channel_padding import cut, empty_padded, pad, padded_channels
+from gluonish.kernels.cupy.copies import contiguous, copy, duplicate
 from gluonish.kernels.cupy.cudnn import Handle, Plan, opened
 from gluonish.kernels.cupy.cudnn_graph import (
     ADDEND,
@@ -39,7 +40,6 @@ from gluonish.kernels.cupy.cudnn_graph import (
 )
 from gluonish.kernels.cupy.epilogues import run_epilogue, split_epilogue
 from gluonish.kernels.cupy.memory_layout import empty_like, in_memory, is_dense
-from gluonish.kernels.cupy.source import contiguous
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.deconvolution import convolution_attributes
 from gluonish.ops.support.precision import accumulator
@@ -194,10 +194,10 @@ def _run(xp: Any, call: _Call, arrays: dict[int, Any], result: int) -> None:
         if number != BIAS and not is_dense(array, last):
             used[number] = empty_like(xp, array, last)
             if number != result:
-                used[number][...] = array
+                copy(xp, used[number], array)
     call.plan.run(xp, call.handle, {number: x.data.ptr for number, x in used.items()})
     if used[result] is not arrays[result]:
-        arrays[result][...] = used[result]
+        copy(xp, arrays[result], used[result])
 
 
 def _compute(
@@ -268,7 +268,7 @@ def forward(
     """Compute Convolution."""
     arrays = {DATA: data, WEIGHT: weight, OUT: out}
     if bias is not None:
-        arrays[BIAS] = contiguous(bias)
+        arrays[BIAS] = contiguous(xp, bias)
     solved = _compute(xp, "forward", arrays, OUT, attrs, _Parts(bias is not None))
     if bias is not None and not solved.has_bias:
         _add_bias(xp, out, bias, attrs["layout"])
@@ -282,10 +282,10 @@ def fused(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
         activation = activation_of(epilogue.activation, epilogue.alpha, epilogue.beta)
     arrays = {DATA: data, WEIGHT: weight, OUT: out}
     if bias is not None:
-        arrays[BIAS] = contiguous(bias)
+        arrays[BIAS] = contiguous(xp, bias)
     if addend is not None:
         if addend.data.ptr == out.data.ptr:  # cuDNN may write elements before it reads them
-            addend = addend.copy()
+            addend = duplicate(xp, addend)
         arrays[ADDEND] = addend
     is_whole = epilogue.activation is None or activation is not None
     parts = _Parts(bias is not None, addend is not None and is_whole, activation)
@@ -318,7 +318,7 @@ def backward_weight_bias(
         outputs[1][...] = rows.sum(axis=0, dtype=sums)
         return
     # First along rows, which are contiguous, then over the samples.
-    rows = contiguous(grad).reshape(*grad.shape[:2], math.prod(grad.shape[2:]))
+    rows = contiguous(xp, grad).reshape(*grad.shape[:2], math.prod(grad.shape[2:]))
     outputs[1][...] = rows.sum(axis=2, dtype=sums).sum(axis=0)
 
 

@@ -106,7 +106,7 @@ def forward(
     Raises:
         RefusedError: cuDNN does not support the call.
     """
-    inputs = arguments([*map(readable, arrays)], attrs)
+    inputs = arguments([readable(xp, x) for x in arrays], attrs)
     dims = dims_of(inputs.data.shape, attrs)
     drops = train and dims.dropout > 0
     mode = TRAINING if reserve else INFERENCE
@@ -153,7 +153,7 @@ def _forward(
     network, data, runs = call.networks[number], call.data(number), call.runs(number)
     hidden, cell = network.states
     weights = weights_for(call, number, inputs.parameters)
-    first = [_part_of(array, runs) for array in (inputs.state, inputs.state_cell)]
+    first = [_part_of(call.xp, array, runs) for array in (inputs.state, inputs.state_cell)]
     ends = [results.of(None if array is None else array[runs]) for array in last]
     try:
         call.run(
@@ -171,8 +171,8 @@ def _forward(
     network.ran.add(call.mode)
 
 
-def _part_of(array: Any, runs: slice) -> Any:
-    return None if array is None else readable(array[runs])
+def _part_of(xp: Any, array: Any, runs: slice) -> Any:
+    return None if array is None else readable(xp, array[runs])
 
 
 def backward(
@@ -188,12 +188,12 @@ def backward(
     Raises:
         RefusedError: cuDNN does not support the call, or refused the forward pass.
     """
-    inputs = arguments([*map(readable, arrays[len(heads) : -2])], attrs)
+    inputs = arguments([readable(xp, x) for x in arrays[len(heads) : -2]], attrs)
     dims, dtype = dims_of(inputs.data.shape, attrs), inputs.data.dtype
     call = Call(xp, dims, dtype, inputs.sequence_length, drops, TRAINING)
     results = Results(xp)
-    tops = dict(zip(heads, map(readable, arrays), strict=False))
-    y = readable(arrays[-2])
+    tops = dict(zip(heads, (readable(xp, x) for x in arrays), strict=False))
+    y = readable(xp, arrays[-2])
     saved = Saved(call, arrays[-1].copy())  # cuDNN overwrites it
     dy = tops.get(0)
     if dy is None:
@@ -246,8 +246,8 @@ def _backward(
     network, data, runs = call.networks[number], call.data(number), call.runs(number)
     hidden, cell = network.states
     flat = weights_for(call, number, inputs.parameters)
-    first = [_part_of(array, runs) for array in (inputs.state, inputs.state_cell)]
-    last = [_part_of(tops.get(i), runs) for i in (1, 2)]
+    first = [_part_of(call.xp, array, runs) for array in (inputs.state, inputs.state_cell)]
+    last = [_part_of(call.xp, tops.get(i), runs) for i in (1, 2)]
     ends = [results.of(array[runs]) for array in grads.states]
     ends += [None] * (2 - len(ends))
     call.run(

@@ -16,6 +16,7 @@ from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy import cudnn, cudnn_rnn_api
+from gluonish.kernels.cupy.copies import copy, duplicate
 from gluonish.kernels.cupy.cudnn_rnn_api import (
     DEFAULT_MATH,
     FMA_MATH,
@@ -97,10 +98,10 @@ def layout_of(dims: Dims, drops: bool, networks: Sequence[Network]) -> Layout:
     return Layout(spaces, outputs, inputs, end)
 
 
-def readable(array: Any) -> Any:
+def readable(xp: Any, array: Any) -> Any:
     """Return the array, or an aligned and contiguous copy."""
     aligned = array.flags.c_contiguous and array.data.ptr % _ALIGNED == 0
-    return array if aligned else array.copy()
+    return array if aligned else duplicate(xp, array)
 
 
 def pointer(array: Any) -> int | None:
@@ -126,7 +127,7 @@ class Results:
     def finish(self) -> None:
         """Fill the outputs that are not aligned."""
         for out, made in self._copies:
-            out[...] = made
+            copy(self._xp, out, made)
 
 
 class Call:

@@ -12,6 +12,7 @@ from gluonish.core.dtype import FLOAT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import cublaslt
 from gluonish.kernels.cupy.column_sums import sum_rows
+from gluonish.kernels.cupy.copies import copy
 from gluonish.kernels.cupy.cublas import MAX_EXTENT, Handle, current_handle
 from gluonish.kernels.cupy.cublaslt import Epilogue, EpilogueProduct, Problem
 from gluonish.kernels.cupy.gemm import compute_type, layouts, multiply, supports_floats
@@ -47,7 +48,7 @@ def fully_connected(
     if _multiply(xp, product, inputs, weight.T, bias, epilogue):
         return
     if bias is not None:
-        product[...] = bias.reshape(num_hidden)
+        copy(xp, product, bias.reshape(num_hidden))
     multiply(xp, product, inputs, weight.T, accumulate=bias is not None)
     if relu:
         xp.maximum(product, 0, out=product)

@@ -31,6 +31,7 @@ from gluonish.core.cpu_memory import MemoryInfo
 from gluonish.core.device import DEVICE_CLASSES, Lane, Platform, device_of
 from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
+from gluonish.kernels.cupy.copies import copy
 from gluonish.kernels.cupy.graphs import Graphs
 from gluonish.kernels.cupy.health import Health
 from gluonish.kernels.cupy.launch_records import LaunchTable
@@ -221,7 +222,7 @@ class GPUDevice:
                     *(source.nbytes, stream.raw.ptr),
                 )
             if near is not out:
-                out[...] = near
+                copy(self.xp, out, near)
         if near is not source or stream is not self.compute:
             stream.keep(source, out)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.memory_layout import contiguous_target
-from gluonish.kernels.cupy.source import contiguous, launch
+from gluonish.kernels.cupy.copies import contiguous, contiguous_target
+from gluonish.kernels.cupy.source import launch
 from gluonish.ops.nn.gelu import FORM_OF
 
 
@@ -26,11 +26,11 @@ def gelu(xp: ModuleType, outputs: Any, data: Any, **_: Any) -> None:
     """Compute GELU."""
     (out,) = outputs
     with contiguous_target(xp, out) as target:
-        launch(xp, "gelu", "gelu", data.dtype, (contiguous(data), target), data.size)
+        launch(xp, "gelu", "gelu", data.dtype, (contiguous(xp, data), target), data.size)
 
 
 def gelu_backward(xp: ModuleType, out: Any, grad: Any, data: Any, **_: Any) -> None:
     """Compute the gradient of the data."""
     with contiguous_target(xp, out) as target:
-        arrays = (contiguous(grad), contiguous(data), target)
+        arrays = (contiguous(xp, grad), contiguous(xp, data), target)
         launch(xp, "gelu", "gelu_backward", data.dtype, arrays, data.size)

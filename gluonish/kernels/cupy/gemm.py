@@ -23,6 +23,7 @@ from gluonish.core.config import (
 from gluonish.core.config.flag import changes, encoded, environment
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.cupy.copies import copy, duplicate
 from gluonish.kernels.cupy.cublas import MAX_EXTENT, Handle, Matrix, Product, current_handle
 from gluonish.kernels.cupy.source import KINDS
 from gluonish.ops.kernel import Attrs
@@ -121,7 +122,7 @@ def _readable(xp: ModuleType, array: Any, lead: Shape) -> Any:
         return array
     if _stack_step(array.shape, array.strides, array.itemsize, lead) is None:
         array = xp.broadcast_to(array, (*lead, *array.shape[-2:]))
-    return array.copy()
+    return duplicate(xp, array)
 
 
 def multiply(
@@ -202,9 +203,9 @@ def _multiply_copies(
         a, b = _readable(xp, a, lead), _readable(xp, b, lead)
         multiply(xp, out, a, b, alpha, accumulate=accumulate)
         return
-    contiguous = out.copy() if accumulate else xp.empty(out.shape, out.dtype)
-    multiply(xp, contiguous, a, b, alpha, accumulate=accumulate)
-    out[...] = contiguous
+    made = duplicate(xp, out) if accumulate else xp.empty(out.shape, out.dtype)
+    multiply(xp, made, a, b, alpha, accumulate=accumulate)
+    copy(xp, out, made)
 
 
 def _swapped(array: Any, transpose: bool) -> Any:

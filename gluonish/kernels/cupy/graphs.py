@@ -26,6 +26,7 @@ from typing import Any
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.config import (
     GLUONISH_CUBLASLT,
+    GLUONISH_CUDA_COPIES,
     GLUONISH_CUDA_VECTORS,
     GLUONISH_CUDNN_RNN,
     GLUONISH_PAD_CHANNELS,
@@ -52,6 +53,7 @@ LAUNCH_FLAGS: tuple[Flag[Any], ...] = (
     MXNET_CUDNN_ENABLED,
     MXNET_ENFORCE_DETERMINISM,
     GLUONISH_CUBLASLT,
+    GLUONISH_CUDA_COPIES,
     GLUONISH_CUDA_VECTORS,
     GLUONISH_CUDNN_RNN,
     GLUONISH_PAD_CHANNELS,

@@ -12,22 +12,10 @@
 #ifndef ADDS
 #define ADDS 0
 #endif
-#ifndef TWO
-#define TWO 0
-#endif
 #ifndef PLUS
 #define PLUS 0
 #endif
-#include "dropout.cuh"
-
-#ifndef WIDE_PARAMETERS
-#define WIDE_PARAMETERS 0
-#endif
-#if WIDE_PARAMETERS
-typedef Wide Parameter;
-#else
-typedef Scalar Parameter;
-#endif
+#include "layer_norm_macros.cuh"
 
 // Mean and sum of squared deviations of numbers, joined group by group (T. Chan, G. Golub, R. LeVeque,
 // Updating Formulae and a Pairwise Algorithm for Computing Sample Variances, 1979).

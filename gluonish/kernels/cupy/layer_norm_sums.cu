@@ -3,18 +3,7 @@
 
 #define ABREAST 32  // threads side by side
 #define DEEP (THREADS / ABREAST)
-#ifndef TWO  // whether the gradient is the sum of two arrays; ``other`` is null otherwise
-#define TWO 0
-#endif
-#include "dropout.cuh"
-#ifndef WIDE_PARAMETERS
-#define WIDE_PARAMETERS 0
-#endif
-#if WIDE_PARAMETERS
-typedef Wide Parameter;
-#else
-typedef Scalar Parameter;
-#endif
+#include "layer_norm_macros.cuh"
 
 // Gradients of gamma and beta: each block sums ``chunk`` rows of ABREAST * ACCESS columns, into
 // (chunks, 2, size).

@@ -4,8 +4,6 @@ Also the number of elements that a kernel accesses at once.
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from gluonish.kernels.cupy.source import VECTOR_NBYTES
@@ -41,17 +39,6 @@ def empty_like(xp: Any, array: Any, last: bool) -> Any:
         return xp.empty(array.shape, array.dtype)
     shape = in_memory(array, last).shape
     return xp.empty(shape, array.dtype).transpose(0, array.ndim - 1, *range(1, array.ndim - 1))
-
-
-@contextmanager
-def contiguous_target(xp: Any, out: Any) -> Iterator[Any]:
-    """Give an array to fill: ``out`` or, if that is not contiguous, one that is copied to it."""
-    if out.flags.c_contiguous:
-        yield out
-        return
-    made = xp.empty(out.shape, out.dtype)
-    yield made
-    out[...] = made
 
 
 def vector_length(extent: int, itemsize: int) -> int:

@@ -14,6 +14,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.config.flag import changes, encoded, environment
 from gluonish.core.spec import Spec
+from gluonish.kernels.cupy.copies import contiguous, copy
 from gluonish.kernels.cupy.pointwise_source import (
     THREADS,
     PointwiseKernel,
@@ -22,7 +23,7 @@ from gluonish.kernels.cupy.pointwise_source import (
 )
 from gluonish.kernels.cupy.pointwise_vectors import VectorKernel, vector_length
 from gluonish.kernels.cupy.random_numbers import key_arguments
-from gluonish.kernels.cupy.source import VECTOR_NBYTES, compiled, contiguous
+from gluonish.kernels.cupy.source import VECTOR_NBYTES, compiled
 from gluonish.kernels.generated.expressions import KINDS, supports, supports_keyed
 from gluonish.kernels.generated.loops import find_loops, row_major, stretch
 from gluonish.kernels.generated.pointwise import specs_and_shapes
@@ -149,7 +150,7 @@ def _run(
 ) -> None:
     outputs = out if isinstance(out, tuple) else (out,)
     targets = [x if _is_dense(x) else xp.empty(x.shape, x.dtype) for x in outputs]
-    arrays = (*targets, *(x if _is_dense(x) else contiguous(x) for x in inputs))
+    arrays = (*targets, *(x if _is_dense(x) else contiguous(xp, x) for x in inputs))
     plan = _plan_of(arrays, len(targets), program, _alignment(arrays))
     kernel = plan.kernel
     args = [arrays[i] for i in kernel.used]
@@ -163,7 +164,7 @@ def _run(
     function((kernel.blocks,), (THREADS,), tuple(args))
     for output, target in zip(outputs, targets, strict=True):
         if output is not target:
-            output[...] = target
+            copy(xp, output, target)
 
 
 def _compiled(xp: Any, kernel: PointwiseKernel) -> Any:

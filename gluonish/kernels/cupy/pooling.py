@@ -11,10 +11,11 @@ import numpy as np
 
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import memory_layout
+from gluonish.kernels.cupy.copies import contiguous, copy
 from gluonish.kernels.cupy.gemm import supports_floats
 from gluonish.kernels.cupy.memory_layout import access_length, vector_length
 from gluonish.kernels.cupy.pointwise_source import divisor
-from gluonish.kernels.cupy.source import Macros, contiguous, index, launch_blocks
+from gluonish.kernels.cupy.source import Macros, index, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs, Operator
@@ -112,10 +113,10 @@ class _Call(NamedTuple):
             wide=self.wide,
         )
 
-    def finish(self) -> None:
+    def finish(self, xp: Any) -> None:
         """Copy to the output if it is not contiguous."""
         if self.target is not self.out:
-            self.out[...] = self.target
+            copy(xp, self.out, self.target)
 
 
 def _call(xp: Any, out: Any, inputs: tuple[Any, ...], like: Any, data: Any, attrs: Attrs) -> _Call:
@@ -137,7 +138,7 @@ def _call(xp: Any, out: Any, inputs: tuple[Any, ...], like: Any, data: Any, attr
         axes = memory_layout.channels_last(rank)
         out, *views = (x.transpose(axes) for x in (out, *inputs))
         inputs = tuple(views)
-    inputs = tuple(map(contiguous, inputs))
+    inputs = tuple([contiguous(xp, x) for x in inputs])
     target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
     geometry, counts = pooling_plan(spatial, **attrs)
     whole = covers(spatial, counts, geometry)
@@ -161,7 +162,7 @@ def _forward(xp: Any, out: Any, data: Any, **attrs: Any) -> None:
         call.run_whole(xp)
     else:
         call.run(xp, "pool", (*call.inputs, call.target), call.counts)
-    call.finish()
+    call.finish(xp)
 
 
 def _backward(xp: Any, result: Any, grad: Any, data: Any, out: Any, **attrs: Any) -> None:
@@ -175,7 +176,7 @@ def _backward(xp: Any, result: Any, grad: Any, data: Any, out: Any, **attrs: Any
         call = _call(xp, result, (grad,), result, data, attrs)
         grad = first = call.inputs[0]  # it does not read the latter
     call.run(xp, "pool_backward", (grad, first, call.target), call.extents)
-    call.finish()
+    call.finish(xp)
 
 
 def _window(data: Spec, attrs: Attrs) -> int:

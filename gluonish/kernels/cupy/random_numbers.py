@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import FLOAT32
-from gluonish.kernels.cupy.memory_layout import contiguous_target
-from gluonish.kernels.cupy.source import contiguous, launch
+from gluonish.kernels.cupy.copies import contiguous, contiguous_target
+from gluonish.kernels.cupy.source import launch
 from gluonish.ops.nn.dropout import DROPOUT, drops
 from gluonish.ops.support.philox import Key
 from gluonish.ops.support.precision import accumulator
@@ -94,7 +94,7 @@ def dropout(
     threads = -(-mask.size // 4)
     if mask.shape == data.shape:
         with contiguous_target(xp, out) as filled, contiguous_target(xp, mask) as drawn:
-            arrays = (contiguous(data), filled, drawn)
+            arrays = (contiguous(xp, data), filled, drawn)
             launch(xp, "philox", "dropout", data.dtype, arrays, threads, numbers)
     else:
         with contiguous_target(xp, mask) as drawn:

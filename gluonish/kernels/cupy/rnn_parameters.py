@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.source import KINDS, contiguous, launch_blocks
+from gluonish.kernels.cupy.copies import contiguous, copy
+from gluonish.kernels.cupy.source import KINDS, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.recurrent.packing import RNN_PARAM_PACK, RNN_PARAM_UNPACK
 from gluonish.ops.registry import Operator
@@ -62,20 +63,20 @@ def _slices(vector: Any, parts: Sequence[Any]) -> Iterator[Any]:
 
 def pack(xp: ModuleType, out: Any, *parts: Any, **_: Any) -> None:
     """Compute _rnn_param_pack."""
-    sources = [contiguous(part) for part in parts]
-    target = contiguous(out)
+    sources = [contiguous(xp, part) for part in parts]
+    target = contiguous(xp, out)
     _copy(xp, list(zip(_slices(target, sources), sources, strict=True)))
     if target is not out:
-        out[...] = target
+        copy(xp, out, target)
 
 
 def unpack(xp: ModuleType, outputs: Sequence[Any], vector: Any, *_: Any, **__: Any) -> None:
     """Compute _rnn_param_unpack."""
-    targets = [contiguous(out) for out in outputs]
-    _copy(xp, list(zip(targets, _slices(contiguous(vector), targets), strict=True)))
+    targets = [contiguous(xp, out) for out in outputs]
+    _copy(xp, list(zip(targets, _slices(contiguous(xp, vector), targets), strict=True)))
     for out, target in zip(outputs, targets, strict=True):
         if target is not out:
-            out[...] = target
+            copy(xp, out, target)
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (

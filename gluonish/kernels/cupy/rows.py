@@ -3,6 +3,7 @@
 from math import gcd
 from typing import Any
 
+from gluonish.kernels.cupy.copies import copy
 from gluonish.kernels.cupy.source import (
     VECTOR_NBYTES,
     Macros,
@@ -59,11 +60,11 @@ def targets(xp: Any, *outputs: Any) -> tuple[Any, ...]:
     return tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in outputs)
 
 
-def copy_back(outputs: Any, made: Any) -> None:
+def copy_back(xp: Any, outputs: Any, made: Any) -> None:
     """Copy filled temporaries of `targets` to their outputs."""
     for out, found in zip(outputs, made, strict=True):
         if found is not out:
-            out[...] = found
+            copy(xp, out, found)
 
 
 def launch_rows(

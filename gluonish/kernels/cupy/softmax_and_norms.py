@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
+from gluonish.kernels.cupy.copies import contiguous
 from gluonish.kernels.cupy.gemm import supports_floats
 from gluonish.kernels.cupy.rows import (
     LIMIT_32,
@@ -21,7 +22,7 @@ from gluonish.kernels.cupy.rows import (
     launch_rows,
     targets,
 )
-from gluonish.kernels.cupy.source import Macros, contiguous, index, launch_blocks
+from gluonish.kernels.cupy.source import Macros, index, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
@@ -75,11 +76,11 @@ def _layer_norm(
 ) -> None:
     data, *outputs = _axis_last(axis, data, *outputs)
     made = targets(xp, *outputs)
-    arrays = (*map(contiguous, (data, gamma, beta)), *made)
+    arrays = (*[contiguous(xp, x) for x in (data, gamma, beta)], *made)
     kind, size = accumulator(data.dtype).type, data.shape[-1]
     numbers = (kind(eps), kind(1 / size))
     _launch(xp, "layer_norm", "layer_norm", arrays, size, numbers, parameter_macros(data, gamma))
-    copy_back(outputs, made)
+    copy_back(xp, outputs, made)
 
 
 def _layer_norm_backward(
@@ -97,13 +98,13 @@ def _layer_norm_backward(
     grad, data, mean, std, d_data_out = _axis_last(axis, grad, data, mean, std, outputs[0])
     outputs = (d_data_out, *outputs[1:])
     d_data, d_gamma, d_beta = made = targets(xp, *outputs)
-    grad, data, gamma, mean, std = map(contiguous, (grad, data, gamma, mean, std))
+    grad, data, gamma, mean, std = [contiguous(xp, x) for x in (grad, data, gamma, mean, std)]
     size = data.shape[-1]
     macros, numbers = parameter_macros(data, gamma), (accumulator(data.dtype).type(1 / size),)
     arrays = (grad, data, gamma, mean, std, d_data)
     _launch(xp, "layer_norm", "layer_norm_data", arrays, size, numbers, macros)
     sum_columns(xp, grad, data, (mean, std), (d_gamma, d_beta), macros)
-    copy_back(outputs, made)
+    copy_back(xp, outputs, made)
 
 
 def sum_columns(
@@ -164,9 +165,9 @@ def _softmax(
     out, data = _axis_last(axis, out, data)
     made = targets(xp, out)
     factor = accumulator(data.dtype).type(sign / (temperature or 1))
-    arrays = (contiguous(data), *made)
+    arrays = (contiguous(xp, data), *made)
     _launch(xp, "softmax", "softmax", arrays, data.shape[-1], (factor,), (("LOG", int(log)),))
-    copy_back((out,), made)
+    copy_back(xp, (out,), made)
 
 
 def _softmax_backward(
@@ -174,10 +175,10 @@ def _softmax_backward(
 ) -> None:
     result, grad, out = _axis_last(axis, result, grad, out)
     made = targets(xp, result)
-    arrays = (contiguous(grad), contiguous(out), *made)
+    arrays = (contiguous(xp, grad), contiguous(xp, out), *made)
     numbers = (accumulator(out.dtype).type(factor),)
     _launch(xp, "softmax", "softmax_backward", arrays, out.shape[-1], numbers, (("LOG", int(log)),))
-    copy_back((result,), made)
+    copy_back(xp, (result,), made)
 
 
 def supports_norm(count: int, *specs: Spec, **_: Any) -> bool:

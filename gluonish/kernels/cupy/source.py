@@ -53,11 +53,6 @@ def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macro
     return "\n".join([*lines, text_of("scalar.cuh"), text_of(f"{name}.cu")])
 
 
-def contiguous(array: Any) -> Any:
-    """Return the array, or a contiguous copy if the array is not contiguous."""
-    return array if array.flags.c_contiguous else array.copy()
-
-
 def is_aligned(*arrays: Any) -> bool:
     """Whether vectors.cuh can access all arrays, from their first elements on."""
     return all(x.data.ptr % VECTOR_NBYTES == 0 for x in arrays)

@@ -6,7 +6,7 @@ from a transposed view. Here the same kernels run with outputs whose ``__setitem
 the same.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import EllipsisType, ModuleType
 from typing import Any
 
@@ -16,6 +16,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.expressions import KINDS
 from gluonish.kernels.generated.strided_copy import move
+from gluonish.kernels.moving_library import MovingLibrary
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.registry import Operator
 
@@ -86,29 +87,7 @@ class ParallelOutput:
             target[...] = value
 
 
-class _Library:
-    """NumPy for reference kernels, with parallel concatenate and stack."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
-
-    def concatenate(self, arrays: Sequence[Any], axis: int, out: ParallelOutput) -> None:
-        """Concatenate arrays along an axis."""
-        begin = 0
-        lead = (slice(None),) * (axis % out.ndim)
-        for array in arrays:
-            end = begin + array.shape[axis]
-            out[(*lead, slice(begin, end))] = array
-            begin = end
-
-    def stack(self, arrays: Sequence[Any], axis: int, out: ParallelOutput) -> None:
-        """Stack arrays along a new axis."""
-        lead = (slice(None),) * (axis % out.ndim)
-        for i, array in enumerate(arrays):
-            out[(*lead, i)] = array
-
-
-_LIBRARY = _Library()
+_LIBRARY = MovingLibrary(np)
 
 
 class Mover:

@@ -30,6 +30,22 @@ def supports_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, 
     return min(*lhs.shape, *rhs.shape) >= _NARROW and lhs.size * rhs.shape[1] >= _LARGE
 
 
+def product(out: Array, a: Array, b: Array, *, add: bool) -> None:
+    """Compute ``out = a b`` of float32 matrices, or ``out += a b`` with ``add``.
+
+    Args:
+        out: Contiguous rows.
+        a: Contiguous rows, or columns.
+        b: Contiguous rows, or columns.
+
+    Raises:
+        RefusedError: The library cannot address an array.
+    """
+    transposed = [x.strides[-1] != x.itemsize for x in (a, b)]
+    left, right = (x.T if flip else x for x, flip in zip((a, b), transposed, strict=True))
+    _multiply(out, left, right, transposed[0], transposed[1], 1.0 if add else 0.0)
+
+
 def dot(
     xp: ModuleType,
     out: Array,
@@ -45,6 +61,11 @@ def dot(
     Raises:
         RefusedError: An array's rows are not contiguous, or the library cannot address the array.
     """
+    _multiply(out, lhs, rhs, transpose_a, False, 0.0)
+
+
+def _multiply(out: Array, lhs: Array, rhs: Array, left: bool, right: bool, beta: float) -> None:
+    """Compute ``beta out`` plus a product; the flags transpose its operands."""
     require("sgemm", out, lhs, rhs)
     strides = [element_strides(array) for array in (out, lhs, rhs)]
     if any(inner != 1 or outer < inner for outer, inner in strides):
@@ -55,7 +76,7 @@ def dot(
     engine.thread()  # creates the thread's state, which sets the number of threads
     engine.api.call(
         "dnnl_sgemm",
-        *(b"T" if transpose_a else b"N", b"N", rows, columns, rhs.shape[0]),
+        *(b"T" if left else b"N", b"T" if right else b"N", rows, columns, rhs.shape[right]),
         *(1.0, address(lhs), lhs_stride, address(rhs), rhs_stride),
-        *(0.0, address(out), out_stride),
+        *(beta, address(out), out_stride),
     )

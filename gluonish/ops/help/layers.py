@@ -8,6 +8,20 @@ FullyConnected _contrib_quantized_fully_connected
   data: (N, ...) with flatten, else (..., features)
   weight: (num_hidden, features)
   bias: Bias added to each output feature, (num_hidden,)
+cross_entropy linear_cross_entropy
+  label: Classes of the rows, of any dtype
+  ignore_label: Label of rows without loss
+  label_smoothing: Part of the target that all classes share, in [0, 1]
+  z_loss: Factor of the squared logarithm of each row's sum of exponentials
+  reduction: A loss of each row, or their mean or sum
+cross_entropy
+  data: Scores of the classes, (..., V)
+linear_cross_entropy
+  data: Features, (..., C)
+  weight: A row of features for each class, (V, C)
+  bias: Bias of each class, (V,)
+  recompute: Whether backward computes the scores again, instead of forward the gradients
+  use_bias: Whether there is a bias; found out from the arguments
 scaled_dot_product_attention
   query: Queries, in the order of layout
   key: Keys, in the order of layout

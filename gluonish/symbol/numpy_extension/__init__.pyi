@@ -132,6 +132,19 @@ def convolution(
     out: None = None,
 ) -> NumpySymbol:
     """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
+def cross_entropy(
+    data: NumpySymbol | None = None,
+    label: NumpySymbol | None = None,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Cross entropy of softmax(data) over the last axis with the classes in label."""
 def deconvolution(
     data: NumpySymbol | None = None,
     weight: NumpySymbol | None = None,
@@ -281,6 +294,23 @@ def leaky_relu(
     out: None = None,
 ) -> NumpySymbol:
     """Leaky ReLU and its variants, elementwise, by act_type."""
+def linear_cross_entropy(
+    data: NumpySymbol | None = None,
+    weight: NumpySymbol | None = None,
+    label: NumpySymbol | None = None,
+    bias: NumpySymbol | None = None,
+    recompute: bool | int = False,
+    use_bias: bool | int = False,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: Literal["none", "mean", "sum"] | str = "none",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Cross entropy of the scores data weight^T + bias with the classes in label."""
 def log_softmax(
     data: NumpySymbol | None = None,
     axis: int = -1,

@@ -9,9 +9,9 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -20,6 +20,8 @@ import numpy as np
 import gluonish.ndarray as nd
 from gluonish.core.config import (
     GLUONISH_CUBLASLT,
+    GLUONISH_CUDA_COPIES,
+    GLUONISH_CUDA_SCATTER,
     GLUONISH_CUDA_VECTORS,
     GLUONISH_CUDNN_CACHE,
     GLUONISH_CUDNN_RNN,
@@ -48,15 +50,18 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import (
     CuPySupport,
+    copies,
     cudnn_convolution,
     cudnn_files,
     dense,
+    gather,
     pointwise,
 )
 from gluonish.kernels.cupy.channel_padding import padded_channels
 from gluonish.kernels.cupy.cudnn import opened
 from gluonish.kernels.cupy.cudnn_rnn import private_reserve
 from gluonish.kernels.cupy.pointwise_vectors import VectorKernel
+from gluonish.kernels.cupy.source import launch_blocks
 from gluonish.kernels.generated import support as generated
 from gluonish.kernels.generated.elementwise import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
@@ -403,6 +408,43 @@ def _cuda_vectors() -> str:
             made.append(isinstance(pointwise._new_plan([x], [x], square, 16).kernel, VectorKernel))
     expect(GLUONISH_CUDA_VECTORS, made == [False, True], "16-byte accesses with it only", made)
     return "a kernel accessed 16 bytes at a time with it, and not without"
+
+
+def _launches(module: ModuleType, flag: Flag[bool], call: Callable[[], nd.NDArray]) -> list[int]:
+    """Return how many kernels a module launches by blocks without a flag, and with it, too."""
+    launched: list[str] = []
+
+    def seen(xp: Any, name: str, *args: Any) -> None:
+        launched.append(name)
+        launch_blocks(xp, name, *args)
+
+    counts = []
+    with mock.patch.object(module, "launch_blocks", seen):
+        for switch in (False, True):
+            with flag.override(switch):
+                call().wait_to_read()
+            counts.append(len(launched))
+    return counts
+
+
+@observes(GLUONISH_CUDA_COPIES)
+def _cuda_copies() -> str:
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    x = nd.ones((32, 48), gpu(0))
+    counts = _launches(copies, GLUONISH_CUDA_COPIES, lambda: nd.transpose(x, axes=(1, 0)))
+    expect(GLUONISH_CUDA_COPIES, counts == [0, 1], "a transpose is ours with it only", counts)
+    return "a transpose was copied by tiles with it, and by CuPy without"
+
+
+@observes(GLUONISH_CUDA_SCATTER)
+def _cuda_scatter() -> str:
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    table, rows = nd.ones((4, 8), gpu(0)), nd.array([3, 1, 3], gpu(0))
+    counts = _launches(gather, GLUONISH_CUDA_SCATTER, lambda: nd.take(table, rows))
+    expect(GLUONISH_CUDA_SCATTER, counts == [0, 1], "rows are gathered by us with it only", counts)
+    return "a kernel gathered rows with it, and CuPy without"
 
 
 @observes(MXNET_CUDA_ALLOW_TENSOR_CORE)

@@ -74,6 +74,14 @@ def _same(a: Any, b: Any) -> bool:
     return (a.ctypes.data, a.shape, a.strides) == (b.ctypes.data, b.shape, b.strides)
 
 
+def _kind(value: Any, written: Any) -> str:
+    """Return the kind of an assignment's cost: CuPy copies memory between contiguous arrays."""
+    if not isinstance(value, Array) or value.dtype != written.dtype:
+        return "cupy"
+    same = value.shape == written.shape and value._raw.flags.c_contiguous
+    return "copy" if same and written.flags.c_contiguous else "cupy"
+
+
 def _count_copies(machine: Machine, sources: list["Array"], out: "Array") -> None:
     """Count the inputs that CuPy copies first, as a kernel may not write what it has yet to read.
 
@@ -328,7 +336,7 @@ class Array:
             [*((s._block, False) for s in found), (self._block, True)],
             "setitem",
             work,
-            cost=machine.cost("cupy", [s._raw for s in found], [written]),
+            cost=machine.cost(_kind(value, written), [s._raw for s in found], [written]),
         )
 
     def _fetch(self) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.cupy import host_kernels
-from tests.kernels.cupy.arrays import Array
+from tests.kernels.cupy.arrays import Array, note_orders
 from tests.kernels.cupy.cuda_module import make_cuda
 from tests.kernels.cupy.device_memory import MemoryPool, OutOfMemoryError, PinnedMemoryPool
 from tests.kernels.cupy.exchange import add_exchange
@@ -30,6 +30,26 @@ _LIBRARIES = {
     "cudnn_double": "cudnn",
     "cudnn_rnn_double": "cudnn_rnn_api",
 }
+
+
+def _note_copies() -> None:
+    """Note the orders of memory that gluonish's own copies read and write, as of CuPy's kernels."""
+    try:
+        copies: Any = importlib.import_module("gluonish.kernels.cupy.copies")
+    except ModuleNotFoundError:  # an older checkout
+        return
+    plan_of = copies._plan_of
+
+    def noted(out: Array, source: Array) -> Any:
+        plan = plan_of(out, source)
+        if plan is not None:  # others are CuPy's
+            note_orders(out._machine, "copy", [source], out)
+        return plan
+
+    copies._plan_of = noted
+
+
+_note_copies()
 
 
 class _CuPy(ModuleType):

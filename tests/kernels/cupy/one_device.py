@@ -1,6 +1,7 @@
 """Kernels on arrays of the double directly: one device, one stream, and its launches counted."""
 
 import sys
+from types import ModuleType
 from typing import Any
 
 import ml_dtypes
@@ -9,6 +10,7 @@ import pytest
 
 from gluonish.kernels import fused_updates
 from gluonish.kernels.cupy.register import serve_reference_kernels
+from gluonish.kernels.cupy.source import launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
 from tests.checking.values import run_kernel, runtime_attrs, spec_of
@@ -23,6 +25,19 @@ DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 COMPILED = pytest.mark.skipif(
     host_compiler.COMPILER is None, reason="no C++ compiler to run CUDA sources on the host"
 )
+
+
+def note_launches(monkeypatch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str]:
+    """Return the names of kernels that modules launch by blocks, as they are launched."""
+    names: list[str] = []
+
+    def noted(xp: Any, source: str, function: str, *args: Any, **more: Any) -> None:
+        names.append(function)
+        launch_blocks(xp, source, function, *args, **more)
+
+    for module in modules:
+        monkeypatch.setattr(module, "launch_blocks", noted)
+    return names
 
 
 def needs_compiler(fast: FastKernel) -> bool:

@@ -232,16 +232,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="write instructions.json")
-    parser.add_argument("--only", default="", help="measure only keys with this text")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="measure only keys with one of these texts"
+    )
     options = parser.parse_args(arguments)
     every = cases()
-    chosen = [case for case in every if options.only in case.key]
+    chosen = [case for case in every if any(text in case.key for text in options.only)]
     found: dict[str, dict[str, Any]] = {case.key: {} for case in chosen}
     for architecture in ARCHITECTURES:
         for key, figures in measured(chosen, architecture):
             found[key][architecture] = figures
     kernels = found
-    if options.write and options.only:
+    if options.write and options.only != [""]:
         known = json.loads(TABLE.read_text(encoding="utf-8"))["kernels"] | found
         kernels = {case.key: known[case.key] for case in every}
     table = {"nvrtc": version(), "per_element": plain_names(kernels), "kernels": kernels}

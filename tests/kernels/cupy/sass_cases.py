@@ -8,9 +8,9 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy import pointwise, pointwise_source
+from gluonish.kernels.cupy import copies, pointwise, pointwise_source
 from gluonish.kernels.cupy.optimizer_source import OPTIONS, layout_of, source_of
-from gluonish.kernels.cupy.source import VECTOR_NBYTES, source_text
+from gluonish.kernels.cupy.source import KINDS, VECTOR_NBYTES, source_text
 from gluonish.kernels.optimizer_formulas import FORMULAS, state_names
 from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import find_operator
@@ -24,6 +24,7 @@ _HALVING = {"KERNEL": 3, "STRIDE": 2, "PAD": 1}
 _WINDOW = {"KERNEL": 3, "STRIDE": 1, "DILATE": 1, "PAD": 1}
 
 _WIDEST = 0  # of VECTOR: as many elements as 16 bytes have
+_SAME, _KIND, _SIDE = -1, -2, -3  # of FROM and TO: a plain copy, the dtype's kind; of SIDE
 
 Macros = tuple[tuple[str, int], ...]
 
@@ -76,6 +77,67 @@ _FILES: dict[str, list[_BY_MACROS]] = {
             "CHANNELS=3",
             {"pad_channels": _STORE, "pad_both_channels": _STORE, "cut_channels": _STORE},
         ),
+    ],
+    "copies": [
+        *(
+            (
+                (
+                    *(("FROM", _SAME), ("TO", _SAME), ("FAR", 0), ("RANK", 3)),
+                    *(("VECTOR", vector), ("ADJACENT", adjacent), ("UNROLLED", 4)),
+                ),
+                f"ADJACENT={adjacent}" + f",VECTOR={vector}" * bool(vector),
+                {"copy_elements": _STORE},
+            )
+            for adjacent, vector in ((1, _WIDEST), (1, 4), (1, 2), (1, 1), (0, _WIDEST))
+        ),
+        (
+            (
+                *(("FROM", _KIND), ("TO", 0), ("FAR", 0), ("RANK", 3)),
+                *(("VECTOR", _WIDEST), ("ADJACENT", 1), ("UNROLLED", 4)),
+            ),
+            "to float32",
+            {"copy_elements": _loads(1)},
+        ),
+    ],
+    "transposes": [
+        (
+            (
+                *(("FROM", _SAME), ("TO", _SAME), ("FAR", 0), ("RANK", 2), ("SIDE", _SIDE)),
+                *(("IN_VECTOR", vector), ("OUT_VECTOR", vector)),
+            ),
+            f"IN_VECTOR={vector},OUT_VECTOR={vector}" if vector else "",
+            {"transpose_tiles": _STORE},
+        )
+        for vector in (_WIDEST, 4, 2, 1)
+    ],
+    "gather": [
+        (
+            (
+                *(("FROM", _SAME), ("TO", _SAME), ("VECTOR", vector), ("UNROLLED", 4)),
+                *(("POSITION", 304), ("WRAP", 0)),
+            ),
+            f"VECTOR={vector}" * bool(vector),
+            {"gather_rows": _STORE, "put_rows": _STORE},
+        )
+        for vector in (_WIDEST, 1)
+    ],
+    "scatter": [
+        (
+            (("VECTOR", vector), ("ROWS", 16)),
+            f"VECTOR={vector}" * bool(vector),
+            {"sum_segments": _loads(1), "finish_rows": []},
+        )
+        for vector in (_WIDEST, 1)
+    ],
+    "points": [
+        ((("POSITION", 304), ("WRAP", 0), ("AXES", 2)), "", {"flatten_points": []}),
+    ],
+    "order": [
+        (
+            (("POSITION", 304), ("WRAP", 0), ("CHUNK", 4096)),
+            "",
+            {"sort_chunks": [], "merge_chunks": []},
+        )
     ],
     "gelu": [((), "", {"gelu": _STORE, "gelu_backward": _STORE})],
     "philox": [
@@ -162,16 +224,21 @@ _FILES: dict[str, list[_BY_MACROS]] = {
 }
 
 
-def _least(macro: str, dtype: np.dtype[Any]) -> int:
-    """Return what 0 stands for as the value of a macro."""
-    return VECTOR_NBYTES // dtype.itemsize if macro == "VECTOR" else 0
+def _value(macro: str, value: int, dtype: np.dtype[Any]) -> int:
+    """Return the value of a macro, where it stands for one that follows from the dtype."""
+    if macro.endswith("VECTOR"):
+        return min(value or VECTOR_NBYTES, VECTOR_NBYTES // dtype.itemsize)
+    if macro == "SIDE":
+        return copies._TILE[dtype.itemsize]
+    meanings = {_SAME: copies._PLAIN + dtype.itemsize, _KIND: KINDS[dtype]}
+    return meanings.get(value, value)
 
 
 def _sources() -> Iterator[Case]:
     for name, variants in _FILES.items():
         for macros, macros_name, functions in variants:
             for dtype in DTYPES:
-                given = tuple((key, value or _least(key, dtype)) for key, value in macros)
+                given = tuple((key, _value(key, value, dtype)) for key, value in macros)
                 text = source_text(name, dtype, False, given)
                 for function, counts in functions.items():
                     key = ":".join(filter(None, (name, function, dtype.name, macros_name)))

@@ -9,6 +9,7 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.core.config import (
+    GLUONISH_CUDA_SCATTER,
     GLUONISH_CUDNN_RNN,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_LIB_CHECKING,
@@ -134,9 +135,7 @@ def test_recurrent_layers_and_tensordot_multiply_by_the_same_library(
     )
 
 
-def test_sums_at_positions_are_made_in_order_on_the_host(
-    gpus: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sums_at_positions_are_made_in_order(gpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     atomic: list[str] = []
     plain = gpus.add.at
 
@@ -157,10 +156,13 @@ def test_sums_at_positions_are_made_in_order_on_the_host(
 
     expected = np.repeat([[0], [0 + 1 + 3], [0], [2]], 3, axis=1)
     np.testing.assert_array_equal(gradient(), expected)
-    count = len(atomic)
-    assert count > 0
-    with MXNET_ENFORCE_DETERMINISM.override(True):
+    assert not atomic  # by our kernels
+    with GLUONISH_CUDA_SCATTER.override(False):
         np.testing.assert_array_equal(gradient(), expected)
+        count = len(atomic)
+        assert count > 0
+        with MXNET_ENFORCE_DETERMINISM.override(True):  # by the host
+            np.testing.assert_array_equal(gradient(), expected)
     assert len(atomic) == count
 
 

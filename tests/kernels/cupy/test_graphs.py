@@ -528,7 +528,7 @@ def test_flags_that_kernels_read_at_a_launch_are_all_listed() -> None:
         folder / f"{name}.py"
         for name in (
             *("gemm", "dense", "cudnn_convolution", "convolution", "cudnn_attention"),
-            *("cudnn_rnn", "channel_padding"),
+            *("cudnn_rnn", "channel_padding", "copies"),
         )
     ]
     sources.append(folder.parents[1] / "ops/support/host.py")
@@ -541,7 +541,8 @@ def test_flags_that_kernels_read_at_a_launch_are_all_listed() -> None:
     assert read == {flag.name for flag in LAUNCH_FLAGS}
     elsewhere = {
         *("MXNET_GPU_WORKER_NSTREAMS", "MXNET_ENABLE_GPU_P2P"),  # when a device opens
-        *("MXNET_USE_FUSION", "MXNET_FUSION_VERBOSE"),  # when a kernel is chosen
+        # When a kernel is chosen.
+        *("MXNET_USE_FUSION", "MXNET_FUSION_VERBOSE", "GLUONISH_CUDA_SCATTER"),
         "GLUONISH_STAGING_MB",  # by copies between the host and the device, which no graph has
         "MXNET_CUDA_LIB_CHECKING",
         "GLUONISH_CUDNN_CACHE",  # when a plan is made

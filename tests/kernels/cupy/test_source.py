@@ -30,6 +30,21 @@ TABLES = (
     *(("BLOCK", 4096), ("CHUNK", 4096), ("CHANNELS", 3)),
     *(("DROPS", 1), ("TWO", 1), ("PLUS", 1)),
 )
+_COPIED = (("FROM", 0), ("TO", 0), ("FAR", 0), ("RANK", 2))
+_LISTED = (("POSITION", 304), ("WRAP", 1))
+# Of sources whose macros others define themselves.
+OWN: dict[str, tuple[tuple[str, int], ...]] = {
+    "copies": (*_COPIED, ("ADJACENT", 1), ("UNROLLED", 2), ("VECTOR", 2)),
+    "transposes": (*_COPIED, ("IN_VECTOR", 4), ("OUT_VECTOR", 2), ("SIDE", 32)),
+    "gather": (*_COPIED, *_LISTED, ("UNROLLED", 2), ("VECTOR", 2)),
+    "scatter": (("VECTOR", 2), ("ROWS", 64)),
+    "order": _LISTED,
+    "points": (*_LISTED, ("AXES", 3)),
+}
+
+
+def _macros(name: str) -> tuple[tuple[str, int], ...]:
+    return (*MACROS, *TABLES, *OWN.get(name, ()))
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
@@ -37,7 +52,7 @@ TABLES = (
 @pytest.mark.parametrize("name", NAMES)
 def test_nvrtc_compiles_every_source(name: str, dtype: Any, architecture: str) -> None:
     for wide in (False, True):
-        compile_source(source_text(name, np.dtype(dtype), wide, (*MACROS, *TABLES)), architecture)
+        compile_source(source_text(name, np.dtype(dtype), wide, _macros(name)), architecture)
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
@@ -51,7 +66,7 @@ def test_nvrtc_compiles_the_updates_of_every_optimizer(rule: Rule, architecture:
 @pytest.mark.parametrize("name", NAMES)
 def test_sources_say_nothing_to_a_strict_compiler(name: str) -> None:
     for dtype in DTYPES:
-        host_kernels._compiled(source_text(name, np.dtype(dtype), True, (*MACROS, *TABLES)))
+        host_kernels._compiled(source_text(name, np.dtype(dtype), True, _macros(name)))
 
 
 def _narrowed(device: OneDevice, values: Any, dtype: Any) -> Any:

@@ -55,3 +55,20 @@ def test_large_products_of_a_plain_right_operand_are_taken(
     attrs: Any = {"transpose_a": False, "transpose_b": False, **flips}
     lhs, rhs = (Spec(shape, FLOAT32) for shape in shapes)
     assert sgemm.supports_dot(lhs, rhs, **attrs) is taken
+
+
+@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("right", [False, True])
+def test_products_of_rows_or_columns_may_be_added(add: bool, left: bool, right: bool) -> None:
+    random = np.random.default_rng(0)
+    for m, n, k in ((5, 7, 3), (1, 7, 5), (5, 1, 4), (4, 6, 1)):
+        a, b = (
+            random.standard_normal(shape[::-1] if flip else shape).astype(np.float32)
+            for shape, flip in (((m, k), left), ((k, n), right))
+        )
+        a, b = a.T if left else a, b.T if right else b
+        out = np.ones((m, n), np.float32)
+        sgemm.product(out, a, b, add=add)
+        want = a.astype(np.float64) @ b + add
+        np.testing.assert_allclose(out, want, rtol=0, atol=1e-5)

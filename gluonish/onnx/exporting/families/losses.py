@@ -15,9 +15,13 @@ from gluonish.onnx.exporting.steps import (
     sliced,
     softmax,
     squeezed,
+    transposed,
     unsqueezed,
 )
 from gluonish.onnx.exporting.tensors import Body, Tensor
+from gluonish.ops.nn.cross_entropy import Terms
+from gluonish.ops.nn.linear_cross_entropy import saves_gradients
+from gluonish.ops.support.precision import accumulator
 
 _NEVER = -1e30  # the logarithm of a probability of 0, finite so that sums are not NaN
 _LAST = np.iinfo(np.int64).max
@@ -131,7 +135,57 @@ def _ended(call: Call, alpha: Tensor, sizes: Tensor, dtype: Any) -> Tensor:
     return select(total < _NEVER / 10, 0.0, -total)
 
 
+def _cross_entropy(call: Call) -> Tensor:
+    scores, label = call.inputs
+    wide = scores.to(accumulator(call.x.dtype))
+    return _row_losses(call, wide, label, scores.size(-1))
+
+
+def _linear_cross_entropy(call: Call) -> list[Tensor | None]:
+    """Compute the scores as a whole."""
+    wide = accumulator(call.x.dtype)
+    x, weight, *others = (
+        value if i == 2 else value.to(wide) for i, value in enumerate(call.inputs)
+    )
+    scores = call("MatMul", x, transposed(weight, [1, 0]))
+    if call["use_bias"]:
+        scores = scores + others[1]
+    hidden = [None] * (3 + call["use_bias"]) if saves_gradients(call.attrs) else []
+    return [_row_losses(call, scores, others[0], weight.size(0)), *hidden]
+
+
+def _row_losses(call: Call, scores: Tensor, label: Tensor, classes: int) -> Tensor:
+    """Compute the loss of scores, in the dtype of sums, as `gluonish.ops.nn.cross_entropy` does."""
+    terms = Terms.of(call.attrs, classes)
+    logs = softmax(scores, -1, log=True)
+    chosen = label.to(INT64)
+    keep = None
+    if call["ignore_label"] is not None:
+        keep = ~chosen.equals(call["ignore_label"])
+        chosen = select(keep, chosen, call.constant(0))
+    last = call.x.rank - 1
+    picked = call("GatherElements", logs, unsqueezed(chosen, last), axis=last)
+    found = squeezed(picked, last) * -terms.chosen
+    if terms.spread:
+        found = found - reduced("ReduceSum", logs, [-1]) * terms.spread
+    if terms.square:
+        log_sum = reduced("ReduceLogSumExp", scores, [-1])
+        found = found + log_sum * log_sum * terms.square
+    if keep is not None:
+        found = select(keep, found, 0.0)
+    if call["reduction"] == "none":
+        return found
+    total = reduced("ReduceSum", found)
+    if call["reduction"] == "mean":
+        counted = (chosen * 0 + 1) if keep is None else keep.to(INT64)
+        count = call("Max", reduced("ReduceSum", counted), call.constant(1))
+        total = total / count.to(found.dtype)
+    return reshaped(total, [1])
+
+
 TABLE: dict[str, Any] = {
+    "cross_entropy": _cross_entropy,
+    "linear_cross_entropy": _linear_cross_entropy,
     "softmax_cross_entropy": _softmax_cross_entropy,
     "CTCLoss": _ctc,
 }

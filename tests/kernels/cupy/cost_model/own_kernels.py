@@ -9,6 +9,7 @@ file. Generated pointwise kernels are all called ``fused``: their number follows
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -57,6 +58,25 @@ def _table_cost(name: str, code: str, table: Any, threads: int) -> Cost:
     return Cost("own", read, written, sizes, "float32", threads=threads, instructions=instructions)
 
 
+def _copy_cost(name: str, code: str, table: Any, threads: int) -> Cost:
+    """Return the cost of a copy between strides, whose Table has the extents of its loops."""
+    macros, row = dict(_DEFINE.findall(code)), table[0]
+    loops = [*zip(row["extents"], row["from"], strict=True)]
+    if "VECTOR" in macros:
+        loops.append((int(macros["VECTOR"]), row["apart"]))
+    else:
+        loops += [(row["down"], 1), (row["across"], row["across_step"])]
+    elements = math.prod(int(extent) for extent, _ in loops)
+    read = math.prod(int(extent) for extent, step in loops if step)  # repeated ones once
+    codes = (macros["FROM"], macros["TO"])
+    sizes = [int(code) - 100 if int(code) > 100 else _KINDS[code] for code in codes]
+    return Cost(
+        *("own", read * sizes[0], elements * sizes[1], elements, f"{8 * max(sizes)} bits"),
+        threads=threads,
+        instructions=_counted(name, code),
+    )
+
+
 def _itemsize(code: str) -> int:
     """Return the bytes of Scalar."""
     found = re.search(r"#define KIND (\d+)", code)
@@ -88,6 +108,12 @@ _BY_ARRAY, _REPEATED, _DRAWN = (5.2, 3.0), (5.0, 0.0), (35.0, 35.0)
 # Their instructions are counted for an element that they write, not for one of the largest array.
 _BY_BYTES = {"fill_zeros"}  # kernels whose Table has sizes in bytes
 _BY_RESULT = {"first_maximum", "pool", "pool_backward"}
+# Arrays of which a kernel accesses some rows, as many bytes as another array has.
+_SOME_ROWS = {
+    ("gather_rows", "data"): "out",
+    ("put_rows", "out"): "data",
+    ("sum_segments", "out"): "grad",
+}
 
 
 @cache
@@ -140,13 +166,20 @@ def kernel_cost(
     threads = int(np.prod([n for dims in sizes for n in dims], dtype=np.int64))
     for arg in args:
         names = arg.dtype.names if isinstance(arg, np.ndarray) else None
+        if names and "from" in names:
+            return _copy_cost(name, code, arg, threads)
         if names and ("sizes" in names or "windows" in names):
             return _table_cost(name, code, arg, threads)
     reads: list[Any] = []
     writes: list[Any] = []
     row = 0
-    for text, arg in zip(parameters, args, strict=True):
-        name_of = text.split()[-1].lstrip("*")
+    names_of = [text.split()[-1].lstrip("*") for text in parameters]
+    given = dict(zip(names_of, args, strict=True))
+    for text, name_of in zip(parameters, names_of, strict=True):
+        other = given.get(_SOME_ROWS.get((name, name_of), ""))
+        arg = given[name_of]
+        if other is not None and other.size < arg.size:
+            arg = other
         if hasattr(arg, "_raw"):
             constant = "const" in text.split()
             if constant or (name, name_of) in _READ_AGAIN:

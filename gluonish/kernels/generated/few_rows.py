@@ -1,0 +1,301 @@
+"""Dense layers on few rows, such as one token of each sequence: bound by reading the weight.
+
+A step computes a group of output features for all rows, so that each element of the weight is read
+once, along rows of the weight, and is multiplied by the elements of all rows of the data. Sums are
+float32, in an order that depends on the sizes only.
+"""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gluonish.core.config import MXNET_USE_FUSION
+from gluonish.core.dtype import BFLOAT16, FLOAT32
+from gluonish.core.spec import Spec
+from gluonish.kernels.compiler import CompiledKernel, available, compile_assembly
+from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
+from gluonish.kernels.generated.plan import KernelPlan
+from gluonish.ops.fused.operator import FUSED_DENSE
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
+from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
+from gluonish.ops.registry import Attrs
+
+_MOST_ROWS = 8  # of the data; more are bound by multiplications
+_MOST_ELEMENTS = 1 << 16  # of the data: those of 16 bits are converted once, to the stack
+_LEAST_ELEMENTS = 1 << 16  # of the weight for a thread
+_SUMS = 8  # vectors in registers
+_FLOAT = 4  # bytes
+_ACTIVATIONS = (None, "relu", "gelu")
+
+
+class _Form(NamedTuple):
+    """What the code of a kernel depends on.
+
+    Attributes:
+        rows: Number of rows of the data.
+        kind: Dtype of all arrays.
+        bias: Whether there is a bias.
+        addend: Whether an array is added.
+        activation: One of `_ACTIVATIONS`.
+    """
+
+    rows: int
+    kind: str
+    bias: bool
+    addend: bool
+    activation: str | None
+
+    @property
+    def names(self) -> str:
+        """The names of the params."""
+        bias, addend = " bias" * self.bias, " addend" * self.addend
+        return f"out data weight{bias}{addend} units features"
+
+    @property
+    def group(self) -> int:
+        """The number of output features of a step; one row of bfloat16 is best read alone."""
+        if self.rows == 1 and self.kind != "float32":
+            return 1
+        return min(4, max(1, _SUMS // self.rows))
+
+    @property
+    def chains(self) -> int:
+        """The number of sums of each output, which do not wait for one another."""
+        return max(1, _SUMS // (self.rows * self.group))
+
+    @property
+    def parts(self) -> int:
+        """The number of vectors that a load gives."""
+        return 1 if self.kind == "float32" else 2
+
+    @property
+    def unrolled(self) -> int:
+        """The number of loads from a row of the weight in an iteration."""
+        return max(1, self.chains // self.parts)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an element."""
+        return _FLOAT if self.kind == "float32" else 2
+
+
+@cache
+def _version() -> str:
+    """Return a hash of this module, for the key of generated code."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+
+
+@lru_cache(256)
+def _kernel(form: _Form) -> CompiledKernel:
+    def text() -> str:
+        code = Assembler(form.names)
+        _Writer(code, form).write()
+        return code.finish()
+
+    return compile_assembly(f"few rows {form} {lanes()} {_version()}", text)
+
+
+class _Writer:
+    """Writes the code of a kernel.
+
+    Attributes:
+        width: Number of features that are loaded at once.
+        whole: Number of features that are loaded by whole iterations.
+        vectors: Number of features that are loaded as vectors.
+    """
+
+    def __init__(self, code: Assembler, form: _Form) -> None:
+        self.code = code
+        self.form = form
+        self.features, self.units = code.params["features"], code.params["units"]
+        self.width = form.parts * lanes()
+        self.whole = self._multiple(form.unrolled * self.width)
+        self.vectors = self._multiple(self.width)
+
+    def _multiple(self, count: int) -> Value:
+        """Return the number of features without the remainder of a division."""
+        _, rest = self.code.divide(self.features, self.code.number(count))
+        return self.code.difference(self.features, rest)
+
+    def write(self) -> None:
+        """Write the loop over groups of features."""
+        code, group = self.code, self.form.group
+        rows = self._data()
+        with code.loop(code.begin, code.end) as step:
+            first = code.product(step, group)
+            behind = code.sum(first, group)
+            is_whole = code.less(code.difference(behind, 1), self.units)
+            with code.when(is_whole):
+                self._units(rows, first, group)
+            with code.when(code.unless(is_whole)), code.loop(first, self.units) as unit:
+                self._units(rows, unit, 1)
+
+    def _data(self) -> list[Value]:
+        """Return the address of each row as float32."""
+        code, form = self.code, self.form
+        at = code.params["data"]
+        nbytes = code.product(self.features, _FLOAT)
+        if form.kind == "float32":
+            return [code.sum(at, code.product(nbytes, row)) for row in range(form.rows)]
+        made = code.reserve(code.product(nbytes, form.rows))
+        rows = [code.sum(made, code.product(nbytes, row)) for row in range(form.rows)]
+        for row, to in enumerate(rows):
+            self._convert(code.sum(at, code.product(self.features, form.itemsize, row)), to)
+        return rows
+
+    def _convert(self, source: Value, to: Value) -> None:
+        """Convert a row to float32, each load's even elements before the odd ones."""
+        code, form = self.code, self.form
+        with code.loop(0, self.vectors, self.width) as at:
+            target = code.sum(to, code.product(at, _FLOAT))
+            for i, part in enumerate(code.load_pairs(self._at(source, at))):
+                code.store(part, code.sum(target, i * lanes() * _FLOAT))
+        with code.loop(self.vectors, self.features) as at:
+            number = code.element(self._at(source, at), form.kind)
+            code.store_float(number, code.sum(to, code.product(at, _FLOAT)))
+
+    def _at(self, row: Value, feature: Value) -> Value:
+        """Return the address of an element of a row."""
+        return self.code.sum(row, self.code.product(feature, self.form.itemsize))
+
+    def _loaded(self, row: Value, at: Value) -> tuple[Value, ...]:
+        """Load features of a row of the weight."""
+        address = self._at(row, at)
+        if self.form.kind == "float32":
+            return (self.code.load(address),)
+        return self.code.load_pairs(address)
+
+    def _units(self, rows: list[Value], first: Value, count: int) -> None:
+        """Compute some output features from ``first`` on, for all rows."""
+        code, form = self.code, self.form
+        nbytes = code.product(self.features, form.itemsize)
+        start = code.sum(code.params["weight"], code.product(first, nbytes))
+        weights = [code.sum(start, code.product(nbytes, i)) for i in range(count)]
+        pairs = len(rows) * count
+
+        def iteration(at: Value, sums: list[Value], loads: int) -> list[Value]:
+            for load in range(loads):
+                here = code.sum(at, load * self.width)
+                loaded = [self._loaded(row, here) for row in weights]
+                for part in range(form.parts):
+                    offset = code.product(code.sum(here, part * lanes()), _FLOAT)
+                    data = [code.load(code.sum(row, offset)) for row in rows]
+                    factors = [(x, parts[part]) for x in data for parts in loaded]
+                    # The oldest sums are added to, and become the latest.
+                    made = [code.fma(x, w, s) for (x, w), s in zip(factors, sums, strict=False)]
+                    sums = [*sums[pairs:], *made]
+            return sums
+
+        def whole(at: Value, sums: list[Value]) -> list[Value]:
+            return iteration(at, sums, form.unrolled)
+
+        def one(at: Value, sums: list[Value]) -> list[Value]:
+            return iteration(at, sums, 1)
+
+        sums = [code.zeros()] * (form.chains * pairs)
+        sums = code.fold(0, self.whole, form.unrolled * self.width, sums, whole)
+        sums = code.fold(self.whole, self.vectors, self.width, sums, one)
+        totals = [code.sum_of_lanes(self._added(sums[i::pairs])) for i in range(pairs)]
+        for i, total in enumerate(self._rest(rows, weights, totals)):
+            self._finish(total, i // count, code.sum(first, i % count))
+
+    def _added(self, vectors: list[Value]) -> Value:
+        total, *rest = vectors
+        for vector in rest:
+            total = self.code.add(total, vector)
+        return total
+
+    def _rest(self, rows: list[Value], weights: list[Value], sums: list[Value]) -> list[Value]:
+        """Add the products of the features behind the last vector."""
+        code, form = self.code, self.form
+
+        def terms(at: Value, totals: list[Value]) -> list[Value]:
+            wide = [code.element(self._at(x, at), form.kind) for x in weights]
+            offset = code.product(at, _FLOAT)
+            data = [code.element(code.sum(x, offset), "float32") for x in rows]
+            products = [code.float_product(x, w) for x in data for w in wide]
+            return [code.add(x, y) for x, y in zip(totals, products, strict=True)]
+
+        return code.fold(self.vectors, self.features, 1, sums, terms)
+
+    def _finish(self, total: Value, row: int, unit: Value) -> None:
+        """Add bias and addend, apply the activation, and store an element."""
+        code, form = self.code, self.form
+        if form.bias:
+            offset = code.product(unit, form.itemsize)
+            total = code.add(total, code.element(code.sum(code.params["bias"], offset), form.kind))
+        offset = code.product(code.sum(code.product(self.units, row), unit), form.itemsize)
+        if form.addend:
+            at = code.sum(code.params["addend"], offset)
+            total = code.add(total, code.element(at, form.kind))
+        if form.activation is not None:
+            total = code.first(self._activated(code.filled(total)))
+        code.store_element(total, code.sum(code.params["out"], offset), form.kind)
+
+    def _activated(self, x: Value) -> Value:
+        code = self.code
+        if self.form.activation == "relu":
+            return code.relu(x)
+        scaled = code.multiply(x, code.constant(math.sqrt(0.5)))
+        inner = code.add(code.function("erf", scaled), code.constant(1.0))
+        return code.multiply(code.multiply(x, code.constant(0.5)), inner)
+
+
+def _supports(
+    data: Spec,
+    weight: Spec,
+    *rest: Spec,
+    no_bias: bool,
+    activation: str | None = None,
+    **_: Any,
+) -> bool:
+    specs = (data, weight, *rest)
+    if not MXNET_USE_FUSION.value or activation not in _ACTIVATIONS:
+        return False
+    if data.dtype not in (FLOAT32, BFLOAT16) or any(x.dtype != data.dtype for x in specs):
+        return False
+    if not 0 < data.size <= _MOST_ELEMENTS or not weight.size:
+        return False
+    if not has_vector_bias(data, weight, *([] if no_bias else rest[:1])):
+        return False
+    rows = len(data.shape) and data.size // weight.shape[1]
+    return 0 < rows <= _MOST_ROWS and weight.size >= _LEAST_ELEMENTS
+
+
+def _plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    (out,), (data, weight, *rest) = outputs, inputs
+    if not all(x.flags.c_contiguous for x in (out, data, weight, *rest)):
+        raise RefusedError("few_rows: expected contiguous arrays, got strided ones")
+    units, features = weight.shape
+    form = _Form(
+        rows=data.size // features,
+        kind=str(data.dtype),
+        bias=not attrs["no_bias"],
+        addend=attrs.get("with_sum", False),
+        activation=attrs.get("activation"),
+    )
+    return Bound(_plan_of(form, units, features))
+
+
+@lru_cache(1024)
+def _plan_of(form: _Form, units: int, features: int) -> KernelPlan:
+    params = [*[0] * (3 + form.bias + form.addend), units, features]
+    grain = max(1, _LEAST_ELEMENTS // (form.group * features))
+    return KernelPlan(_kernel(form), params, -(-units // form.group), grain)
+
+
+KERNELS = tuple(
+    (
+        op,
+        FastKernel(
+            *(BackEnd.GENERATED, "few_rows", _supports),
+            plan=_plan,
+            enabled=available,
+            makes=(FLOAT32, BFLOAT16),
+        ),
+    )
+    for op in (FULLY_CONNECTED, FUSED_DENSE)
+)
