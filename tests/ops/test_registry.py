@@ -40,9 +40,8 @@ UNRECORDED_RESULTS = {
 
 # Without a leading underscore and not MXNet 1.9's: functions that its later versions have.
 OWN = {
-    *("digamma", "log_sigmoid", "mish"),
+    *("digamma", "log_sigmoid", "mish", "rotary_embedding"),
     *("add_rms_norm", "cross_entropy", "geglu", "linear_cross_entropy", "rms_norm", "swiglu"),
-    "rotary_embedding",
     "scaled_dot_product_attention",
 }
 # Not differentiable on purpose: they draw, create, update, repeat something for a gradient, or are

@@ -92,12 +92,12 @@ def list_loss_output_functions(target_dtype: Any) -> list[str]:
     return found
 
 
-# Inputs that 16 bits would change: -1e30, which hides a key, would be -inf, and numbers of rows.
+# Inputs that 16 bits would change: -1e30, which hides a key, would be -inf, and lengths are counts.
 UNCAST = {
-    "linear_cross_entropy": ["label"],
-    "scaled_dot_product_attention": ["mask", "valid_length"],
     "_cached_attention": ["mask"],
     "_grouped_dense": ["counts"],
+    "linear_cross_entropy": ["label"],
+    "scaled_dot_product_attention": ["mask", "valid_length"],
 }
 
 

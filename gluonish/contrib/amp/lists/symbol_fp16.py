@@ -18,8 +18,8 @@ def _names(text: str) -> list[str]:
 # Computed in float16.
 FP16_FUNCS = _names("""
     Convolution Deconvolution FullyConnected RNN _npi_matmul _np_dot _npi_tensordot
-    _npi_tensordot_int_axes linear_cross_entropy scaled_dot_product_attention _cached_attention
-    _grouped_dense
+    _npi_tensordot_int_axes linear_cross_entropy scaled_dot_product_attention
+    _cached_attention _grouped_dense
 """)
 
 # Computed in the dtype of their inputs.
@@ -27,7 +27,7 @@ FP16_FP32_FUNCS = _names("""
     BatchNorm BatchNorm_v1 BilinearSampler BlockGrad Cast cast cast_storage Crop Dropout
     Embedding _sparse_Embedding _sparse_FullyConnected Flatten GridGenerator Pad Pooling
     Pooling_v1 ROIPooling Reshape SequenceLast SequenceMask SequenceReverse SliceChannel
-    SpatialTransformer SwapAxis UpSampling _CachedOp _CrossDeviceCopy _CustomFunction cross_entropy
+    SpatialTransformer SwapAxis UpSampling _CachedOp _CrossDeviceCopy _CustomFunction
     _DivScalar _EqualScalar _GreaterScalar _GreaterEqualScalar _LesserScalar
     _LesserEqualScalar _LogicalAndScalar _LogicalOrScalar _LogicalXorScalar _MaximumScalar
     _MinimumScalar _MinusScalar _ModScalar _MulScalar _NoGradient _NotEqualScalar
@@ -84,6 +84,7 @@ FP16_FP32_FUNCS = _names("""
     squeeze stop_gradient swapaxes take tanh tile transpose trunc uniform unravel_index
     zeros_like _sg_mkldnn_conv _sg_mkldnn_fully_connected CuDNNBatchNorm _TensorRT
     rotary_embedding
+    cross_entropy
 """)
 
 # Computed in float32.
