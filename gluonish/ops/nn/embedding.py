@@ -1,5 +1,6 @@
 """Embedding: rows of a matrix by index, and the gradient by scatter-add."""
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -56,11 +57,16 @@ def check_ids(operator: str, data: Any, rows: int) -> None:
         )
 
 
-def _kernel(
-    xp: ModuleType, out: Any, data: Any, weight: Any, *, input_dim: int, **_: object
-) -> None:
-    check_ids("Embedding", data, input_dim)
-    out[...] = weight[_rows(xp, data, input_dim)]
+def embedding_kernel(operator: str) -> Callable[..., None]:
+    """Return the reference kernel of an operator that looks up rows, whose errors name it."""
+
+    def kernel(
+        xp: ModuleType, out: Any, data: Any, weight: Any, *, input_dim: int, **_: object
+    ) -> None:
+        check_ids(operator, data, input_dim)
+        out[...] = weight[_rows(xp, data, input_dim)]
+
+    return kernel
 
 
 def _gradient(g: V, data: V, weight: V, **attrs: Any) -> tuple[None, Any]:
@@ -98,7 +104,7 @@ EMBEDDING = register(
     Operator(
         "Embedding",
         _infer,
-        _kernel,
+        embedding_kernel("Embedding"),
         _gradient,
         doc=(
             "Look up rows of weight by the indices in data.\n\n"
