@@ -81,6 +81,21 @@ ROWS: tuple[Row, ...] = (
     Row("LeakyReLU elu", "F.LeakyReLU(a, act_type='elu', slope=1.0)", "N.elu(a)", (_S,), (_L,)),
     Row("LeakyReLU gelu", "F.LeakyReLU(a, act_type='gelu')", "N.gelu(a)", (_S,), (_L,)),
     Row(
+        "LeakyReLU gelu, tanh form",
+        "F.LeakyReLU(a, act_type='gelu_tanh')",
+        "N.gelu(a, approximate='tanh')",
+        (_S,),
+        (_L,),
+    ),
+    Row("swiglu", "F.swiglu(a, b)", "N.silu(a) * b", (_S, _S), (_L, _L)),
+    Row(
+        "swiglu of halves",
+        "F.swiglu(a)",
+        "N.silu(a[..., :a.shape[-1] // 2]) * a[..., a.shape[-1] // 2:]",
+        (_S,),
+        (_L,),
+    ),
+    Row(
         "LeakyReLU prelu",
         "F.LeakyReLU(a, b, act_type='prelu')",
         "N.prelu(a, b)",
@@ -362,6 +377,20 @@ ROWS: tuple[Row, ...] = (
         "N.layer_norm(a, b.shape, b, c)",
         (_S, (64,), (64,)),
         ((4096, 512), (512,), (512,)),
+    ),
+    Row(
+        "rms_norm",
+        "F.rms_norm(a, b)",
+        "N.rms_norm(a, b.shape, b, 1e-6)",
+        (_S, (64,)),
+        ((4096, 512), (512,)),
+    ),
+    Row(
+        "add_rms_norm",
+        "F.add_rms_norm(a, b, c)[0]",
+        "N.rms_norm(a + b, c.shape, c, 1e-6)",
+        (_S, _S, (64,)),
+        ((4096, 512), (4096, 512), (512,)),
     ),
     Row(
         "GroupNorm",

@@ -53,6 +53,11 @@ DIFFERENCES = (
         "round or repeat some in silence, as `arange` and `linspace` do",
         "are refused; `arange` and `linspace` warn",
     ),
+    Difference(
+        "indices of `Embedding` outside the table",
+        "read the first or the last row",
+        "are refused on CPUs, and read the first or the last row on GPUs",
+    ),
     Difference("`np.mean` of an array without elements", "is 0", "is NaN, as in NumPy"),
     Difference(
         "a `sample_weight` of one axis for a loss of several",

@@ -154,11 +154,31 @@ def test_elemwise_operators_on_arrays_of_different_shapes(mxnet: bool) -> None:
     assert (nd.ones((2, 3)) + nd.ones((1, 3))).shape == (2, 3)
 
 
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("width", [3, 4096])  # which another kernel looks up
+def test_ids_outside_an_embedding(mxnet: bool, width: int, hybridize: bool) -> None:
+    net = nn.Embedding(10, width)
+    net.initialize()
+    net.hybridize(hybridize)
+    table = net.weight.data().asnumpy()
+    np.testing.assert_array_equal(net(nd.array([0, 9] * 4)).asnumpy(), table[[0, 9] * 4])
+    ids = nd.array([3, -1, 99, 9, 0, 1, 2, 4])
+    if mxnet:
+        wanted = table[[3, 0, 9, 9, 0, 1, 2, 4]]
+        np.testing.assert_array_equal(net(ids).asnumpy(), wanted)
+        return
+    message = r"Embedding.*: expected ids in data from 0 to 9, got ids from -1\.0 to 99\.0"
+    with pytest.raises(mx.MXNetError, match=message):
+        net(ids).asnumpy()
+    with pytest.raises(IndexError, match="got ids from 0 to 10"):
+        net(nd.array([0, 10], dtype="int32")).asnumpy()
+
+
 def test_version_is_gluonishs_own_without_the_name() -> None:
     # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py,
     # counts of updates in tests/module/test_state_keys.py, DataLoader in tests/gluon/data.
     assert mx.__version__ != "1.9.1"
-    assert len(DIFFERENCES) == 17
+    assert len(DIFFERENCES) == 18
 
 
 @pytest.mark.parametrize("follows", [False, True])

@@ -104,6 +104,7 @@ class Case:
         check: Options for `tests.checking.check_operator`, which takes the first valid case of
             each operator; False leaves it out.
         note: Tells apart cases that are otherwise equal.
+        mxnet_rules: Whether gluonish gives the same under the name ``mxnet`` only.
     """
 
     op: str
@@ -120,6 +121,7 @@ class Case:
     atol: Union[float, None] = None  # noqa: UP007
     check: Any = None
     note: str = ""
+    mxnet_rules: bool = False
 
     @property
     def key(self) -> str:

@@ -3,7 +3,7 @@
 tests/golden/make_cases.py has stored MXNet's results; tests/golden/case.py says what a case is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import GluonishError, public_name
+from gluonish.core.mxnet_rules import follow_mxnet
 from gluonish.core.spec import Spec
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.ir import Value, variable
@@ -48,6 +49,15 @@ ENTRIES = [
 VALID = [entry for entry in ENTRIES if not entry.case.invalid]
 FIRST = {entry.case.op: entry for entry in reversed(VALID) if not entry.case.random}
 CHECKED = [entry for entry in FIRST.values() if entry.case.check is not False]
+
+
+@pytest.fixture(autouse=True)
+def _rules(request: pytest.FixtureRequest) -> Iterator[None]:
+    params = getattr(request.node, "callspec", None)
+    entry = None if params is None else params.params.get("entry")
+    before = follow_mxnet(entry is not None and entry.case.mxnet_rules)
+    yield
+    follow_mxnet(before)
 
 
 @cache

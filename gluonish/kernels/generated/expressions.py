@@ -293,6 +293,13 @@ def _gelu_inner(x: str, by: Approximation, number: Number) -> str:
     return f"{x} * {number(by.linear)}{cubic}"
 
 
+def _stable_sigmoid(inner: str) -> tuple[str, str, str]:
+    """Return sigmoid(v), and p = exp(-|v|) and 1 / (1 + p) of which it is made."""
+    power = f"exp(-fabs({inner}))"
+    inverse = f"(W(1) / (W(1) + {power}))"
+    return f"select({inner} > W(0), {inverse}, {power} * {inverse})", power, inverse
+
+
 def gelu(x: str, form: str, number: Number) -> str:
     """Return the expression of GELU, in one of its forms."""
     by = FORMS[form]
@@ -307,13 +314,18 @@ def gelu_slope(x: str, form: str, number: Number) -> str:
     if by is None:
         density = f"exp({x} * {x} * W(-0.5)) * {number(DENSITY)}"
         return f"((erf({x} * {number(math.sqrt(0.5))}) + W(1)) * W(0.5) + {x} * {density})"
-    inner = _gelu_inner(x, by, number)
-    power = f"exp(-fabs({inner}))"
-    inverse = f"(W(1) / (W(1) + {power}))"
+    value, power, inverse = _stable_sigmoid(_gelu_inner(x, by, number))
     cubic = f"{x} * {x} * {number(3 * by.cubic)} + " if by.cubic else ""
     rate = f"({cubic}{number(by.linear)})"
-    value = f"select({inner} > W(0), {inverse}, {power} * {inverse})"
     return f"({value} + {power} * {inverse} * {inverse} * {x} * {rate})"
+
+
+def _gelu_beside_slope(x: str, form: str, number: Number) -> str:
+    """Return the expression of GELU from the same exponential as `gelu_slope`."""
+    by = FORMS[form]
+    if by is None:
+        return gelu(x, form, number)
+    return f"{_stable_sigmoid(_gelu_inner(x, by, number))[0]} * {x}"
 
 
 def supports_gelu(specs: Sequence[Spec], form: str) -> bool:
@@ -358,7 +370,7 @@ RULES["_gated"] = Rule(
 RULES["_gated_backward"] = Rule(
     lambda w: (
         f"{w[0]} * {gelu_slope(w[1], w.attrs['form'], w.number)} * {w[2]}",
-        f"{w[0]} * {gelu(w[1], w.attrs['form'], w.number)}",
+        f"{w[0]} * {_gelu_beside_slope(w[1], w.attrs['form'], w.number)}",
     ),
     lambda specs, attrs: supports_gelu(specs, attrs["form"]),
 )

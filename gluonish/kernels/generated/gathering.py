@@ -19,7 +19,7 @@ from gluonish.ops.indexing.gather_nd import GATHER_ND, flat_points
 from gluonish.ops.indexing.pick import BATCH_TAKE, PICK, TAKE_ALONG
 from gluonish.ops.indexing.take import TAKE, integer_indices
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
-from gluonish.ops.nn.embedding import EMBEDDING
+from gluonish.ops.nn.embedding import EMBEDDING, check_ids
 from gluonish.ops.registry import Operator
 
 _LARGE = 1 << 15  # elements below which NumPy is faster
@@ -138,6 +138,7 @@ def _take(xp: ModuleType, out: Array, a: Array, indices: Array, *, axis: int, mo
 def _embedding(
     xp: ModuleType, out: Array, data: Array, weight: Array, *, input_dim: int, **_: object
 ) -> None:
+    check_ids("Embedding", data, input_dim)
     gather_rows(out, weight, data, "clip", input_dim, weight.shape[1])
 
 

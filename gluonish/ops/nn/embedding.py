@@ -1,10 +1,14 @@
 """Embedding: rows of a matrix by index, and the gradient by scatter-add."""
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.dtype import FLOAT32
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, OperatorIndexError
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.schema import Schema, boolean, dtype_attr, integer
 from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.facts import ShapeFacts
@@ -35,10 +39,34 @@ def _rows(xp: ModuleType, data: Any, input_dim: int) -> Any:
     return integer_indices(xp, "Embedding", data, input_dim)
 
 
-def _kernel(
-    xp: ModuleType, out: Any, data: Any, weight: Any, *, input_dim: int, **_: object
-) -> None:
-    out[...] = weight[_rows(xp, data, input_dim)]
+def check_ids(operator: str, data: Any, rows: int) -> None:
+    """Refuse ids outside [0, rows), in memory of the host.
+
+    Under the name ``mxnet`` they are clipped. Arrays on devices are, too, since the check would
+    wait for them.
+
+    Raises:
+        OperatorIndexError: An id is outside.
+    """
+    if type(data) is not np.ndarray or not data.size or follows_mxnet():
+        return
+    low, high = data.min(), data.max()
+    if not (low > -1 and high < rows):  # fractions are truncated, and NaN is outside
+        raise OperatorIndexError(
+            f"{operator}: expected ids in data from 0 to {rows - 1}, got ids from {low} to {high}"
+        )
+
+
+def embedding_kernel(operator: str) -> Callable[..., None]:
+    """Return the reference kernel of an operator that looks up rows, whose errors name it."""
+
+    def kernel(
+        xp: ModuleType, out: Any, data: Any, weight: Any, *, input_dim: int, **_: object
+    ) -> None:
+        check_ids(operator, data, input_dim)
+        out[...] = weight[_rows(xp, data, input_dim)]
+
+    return kernel
 
 
 def _gradient(g: V, data: V, weight: V, **attrs: Any) -> tuple[None, Any]:
@@ -76,13 +104,14 @@ EMBEDDING = register(
     Operator(
         "Embedding",
         _infer,
-        _kernel,
+        embedding_kernel("Embedding"),
         _gradient,
         doc=(
             "Look up rows of weight by the indices in data.\n\n"
-            "Indices may be floats, which are truncated; indices below 0 read row 0, and those\n"
-            "past the end read the last row. dtype is used only where the dtype of weight is\n"
-            "not known. sparse_grad does not change the result.\n\n"
+            "Indices may be floats, which are truncated. Those outside [0, input_dim) are an\n"
+            "error on CPUs; on GPUs, and under the name mxnet, they read the first or the last\n"
+            "row. dtype is used only where the dtype of weight is not known. sparse_grad does\n"
+            "not change the result.\n\n"
             "Shapes: data any, weight (input_dim, output_dim), output (*data.shape,\n"
             "output_dim)."
         ),

@@ -12,6 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, dtype_attr, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import ShapeFacts
+from gluonish.ops.nn.embedding import check_ids
 from gluonish.ops.nn.pooling import POOLING
 from gluonish.ops.quantization.ranges import (
     OUTPUT_NAMES,
@@ -206,6 +207,7 @@ def _embedding_infer(
 def _embedding_kernel(
     xp: ModuleType, out: Any, data: Any, weight: Any, low: Any, high: Any, **_attrs: Any
 ) -> None:
+    check_ids(_EMBEDDING, data, weight.shape[0])
     rows = xp.clip(xp.nan_to_num(data.astype(FLOAT64)), 0, weight.shape[0] - 1)
     out[0][...] = weight[rows.astype(np.int64)]
     fill_range(xp, out[1:], low, high)
@@ -219,8 +221,8 @@ QUANTIZED_EMBEDDING = register(
         None,
         doc=(
             "Look up rows of a quantized weight; the range does not change.\n\n"
-            "Indices out of range read the first or last row; dtype and sparse_grad are\n"
-            "ignored.\n\n"
+            "Indices out of range are an error on CPUs; on GPUs, and under the name mxnet, they\n"
+            "read the first or last row. dtype and sparse_grad are ignored.\n\n"
             "Shapes: data any, weight (input_dim, output_dim), minimum and maximum (1,),\n"
             "outputs (*data.shape, output_dim), (1,) and (1,)."
         ),

@@ -11,7 +11,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.nn.embedding import EMBEDDING
+from gluonish.ops.nn.embedding import EMBEDDING, embedding_kernel
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.updates.rules import ADAGRAD, apply_rule
@@ -38,7 +38,7 @@ SPARSE_EMBEDDING = register(
     Operator(
         "_contrib_SparseEmbedding",
         _infer,
-        EMBEDDING.kernel,
+        embedding_kernel("_contrib_SparseEmbedding"),
         _gradient,
         doc=(
             "Look up rows of weight by the indices in data; the gradient of weight is\n"

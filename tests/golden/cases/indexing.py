@@ -78,6 +78,7 @@ CASES = [
         [values([[1, 5], [-1, 0]], "int32"), normal(3, 2)],
         {"input_dim": 3, "output_dim": 2},
         grad=(1,),
+        mxnet_rules=True,
     ),
     Case("Embedding", [values([1]), normal(3, 2)], {"input_dim": 4, "output_dim": 2}, invalid=True),
     Case(

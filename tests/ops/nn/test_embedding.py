@@ -4,7 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, OperatorIndexError
+from gluonish.core.mxnet_rules import follow_mxnet
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.nn.embedding import EMBEDDING, EMBEDDING_BACKWARD
 from gluonish.ops.registry import apply
@@ -26,10 +27,31 @@ def test_rows_are_looked_up_and_gradients_add_up() -> None:
     )
 
 
-def test_indices_are_cut_and_clipped() -> None:
-    index, weight = np.array([-7, 1.7, 99], np.float32), np.arange(12.0).reshape(4, 3)
-    found = apply(EMBEDDING, [ArrayValue(index), ArrayValue(weight)], _attrs())
-    np.testing.assert_array_equal(found.array, weight[[0, 1, 3]])
+def _found(index: Any) -> Any:
+    weight = np.arange(12.0).reshape(4, 3)
+    return apply(EMBEDDING, [ArrayValue(np.asarray(index)), ArrayValue(weight)], _attrs()).array[
+        :, 0
+    ]
+
+
+def test_fractions_are_cut() -> None:
+    assert _found([-0.9, 1.7, 3.9]).tolist() == [0, 3, 9]
+
+
+@pytest.mark.parametrize("index", [[4], [0, -1], [1.5, 4.0], [np.nan], [-np.inf], [np.inf, 2]])
+def test_ids_outside_the_table_are_refused(index: Any) -> None:
+    with pytest.raises(
+        OperatorIndexError, match="Embedding: expected ids in data from 0 to 3, got"
+    ):
+        _found(index)
+
+
+def test_ids_outside_are_clipped_by_mxnets_rules() -> None:
+    before = follow_mxnet(True)
+    try:
+        assert _found(np.array([-7, 1.7, 99], np.float32)).tolist() == [0, 3, 9]
+    finally:
+        follow_mxnet(before)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
