@@ -186,6 +186,7 @@ def call_checkpointed(
         autocast.here.get(),
         _Values(block, arrays[0]),
     )
+    _wait_for(arrays)
     links, start = [x._edge for x in arrays], timestamp()
     with call.journal.recording():
         inputs, result = call.run([link is not None for link in links])
@@ -198,6 +199,18 @@ def call_checkpointed(
             if before._edge is not None:
                 output._edge = (node, i)
     return detached[0] if structure is None else regroup(detached, structure)
+
+
+def _wait_for(arrays: Sequence[NDArray | None]) -> None:
+    """Wait for arrays on the host, before memory is allocated for a call.
+
+    A call that runs again depends on its arrays only. Without a wait for the gradients, workers
+    would run all calls again at once, beside the first backward passes, and hold the activations
+    of all.
+    """
+    for x in arrays:
+        if x is not None and x._device.is_host:
+            x.wait_to_read()
 
 
 class CheckpointNode:
@@ -257,6 +270,7 @@ class CheckpointNode:
                 "checkpointed Block, got one with it; call checkpoint(False) for derivatives of "
                 "higher order"
             )
+        _wait_for(grads)
         leaves, outputs = self._run_again(call)
         pairs = [
             (y, g)

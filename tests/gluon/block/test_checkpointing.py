@@ -1,6 +1,7 @@
 """Block.checkpoint: the same bits, less memory, moving statistics once, and what is refused."""
 
 import gc
+import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from gluonish import autograd, gluon, nd
 from gluonish.core.config import MXNET_ENFORCE_DETERMINISM
 from gluonish.core.errors import AutogradError, GluonishError
 from gluonish.gluon import nn
+from gluonish.graph import idle_memory
 
 UNITS = 32
 HYBRID: list[Any] = [None, {}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}]
@@ -350,3 +352,35 @@ def test_hooks_of_the_block_run_once() -> None:
         y = layer(nd.ones((2, 2)))
     y.backward()
     assert calls == [1]
+
+
+@pytest.mark.parametrize("hybrid", [None, {}, {"static_alloc": True}])
+def test_the_peak_of_a_step_is_lower(hybrid: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers must not run all layers again at once."""
+    monkeypatch.setattr(idle_memory, "MAX_NBYTES", 0)  # small states are kept up to it
+    peaks = []
+    for checkpointed in (False, True):
+        net = nn.HybridSequential()
+        net.add(*(Layer() for _ in range(8)))
+        net.initialize()
+        if hybrid is not None:
+            net.hybridize(**hybrid)
+        for layer in net if checkpointed else ():
+            layer.checkpoint()
+        x = nd.ones((256, 6, UNITS))
+
+        def step(net: Any = net, x: Any = x) -> None:
+            with autograd.record():
+                y = net(x)
+            y.backward()
+            mx.nd.waitall()
+
+        tracemalloc.start()
+        try:
+            step()
+            tracemalloc.reset_peak()
+            step()
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 0.5 * peaks[0]
