@@ -3,6 +3,7 @@
 from gluonish.lr_scheduler.scheduler import (
     CosineScheduler,
     FactorScheduler,
+    InverseRootScheduler,
     LRScheduler,
     MultiFactorScheduler,
     PolyScheduler,
@@ -11,6 +12,7 @@ from gluonish.lr_scheduler.scheduler import (
 __all__ = [
     "CosineScheduler",
     "FactorScheduler",
+    "InverseRootScheduler",
     "LRScheduler",
     "MultiFactorScheduler",
     "PolyScheduler",

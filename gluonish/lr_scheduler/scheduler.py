@@ -1,4 +1,4 @@
-"""Schedules of the learning rate: steps, polynomial and cosine decay, with warm-up.
+"""Schedules of the learning rate: steps, polynomial, cosine and inverse root decay, with warm-up.
 
 The attributes have MXNet's names and values, because trainer states save them.
 """
@@ -6,7 +6,7 @@ The attributes have MXNet's names and values, because trainer states save them.
 import logging
 from collections.abc import Sequence
 from itertools import pairwise
-from math import cos, pi
+from math import cos, pi, sqrt
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.number_check import check_numbers
@@ -190,6 +190,59 @@ class CosineScheduler(_DecayScheduler):
 
     def _remaining(self, progress: float) -> float:
         return (1 + cos(pi * progress)) / 2
+
+
+class InverseRootScheduler(LRScheduler):
+    """Inverse square root decay: ``base_lr * sqrt(warmup_steps / num_update)`` after the warm-up.
+
+    The rate halves whenever the number of updates is four times as high.
+
+    Args:
+        base_lr: Learning rate at the end of the warm-up.
+        warmup_steps: As in `LRScheduler`; 0 decays from the first update on.
+        warmup_begin_lr: As in `LRScheduler`.
+        warmup_mode: As in `LRScheduler`.
+        final_lr: Lower limit of the learning rate.
+
+    Raises:
+        ArgumentError: ``final_lr`` is above ``base_lr``.
+
+    References:
+        A. Vaswani et al., "Attention Is All You Need", 2017.
+
+    Example:
+        >>> import gluonish as mx
+        >>> schedule = mx.lr_scheduler.InverseRootScheduler(1.0, warmup_steps=100)
+        >>> [schedule(50), schedule(100), schedule(400)]
+        [0.5, 1.0, 0.5]
+    """
+
+    def __init__(
+        self,
+        base_lr: float = 0.01,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+        final_lr: float = 0,
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        check_numbers("InverseRootScheduler", final_lr=final_lr)
+        if final_lr > base_lr:
+            raise ArgumentError(
+                f"InverseRootScheduler: expected final_lr up to base_lr {base_lr}, got {final_lr}"
+            )
+        self.final_lr = final_lr
+
+    def __call__(self, num_update: int) -> float:
+        """Return the learning rate.
+
+        Args:
+            num_update: Number of updates so far, the maximum over all weights.
+        """
+        if num_update < self.warmup_steps:
+            return self.get_warmup_lr(num_update)
+        start = max(1, self.warmup_steps)
+        return max(self.final_lr, self.base_lr * sqrt(start / max(start, num_update)))
 
 
 _logger = logging.getLogger(__name__)

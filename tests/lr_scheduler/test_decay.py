@@ -3,7 +3,7 @@
 import pytest
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.lr_scheduler import CosineScheduler, PolyScheduler
+from gluonish.lr_scheduler import CosineScheduler, InverseRootScheduler, PolyScheduler
 
 
 @pytest.mark.parametrize("kind", [CosineScheduler, PolyScheduler])
@@ -24,3 +24,20 @@ class TestDecay:
     def test_fractional_update_is_refused(self, kind: type[CosineScheduler]) -> None:
         with pytest.raises(ArgumentTypeError, match=r"int max_update, got 2\.5"):
             kind(2.5)  # type: ignore[arg-type]
+
+
+class TestInverseRoot:
+    def test_is_the_schedule_of_the_paper(self) -> None:
+        """With d_model 512 and 4,000 steps of warm-up."""
+        schedule = InverseRootScheduler(512**-0.5 * 4000**-0.5, warmup_steps=4000)
+        for step in (1, 100, 3999, 4000, 4001, 100000):
+            paper = 512**-0.5 * min(step**-0.5, step * 4000**-1.5)
+            assert schedule(step) == pytest.approx(paper, rel=1e-12)
+
+    def test_without_warmup_and_with_a_limit(self) -> None:
+        schedule = InverseRootScheduler(1.0, final_lr=0.3)
+        assert [schedule(n) for n in (0, 1, 4, 100)] == [1.0, 1.0, 0.5, 0.3]
+
+    def test_a_limit_above_the_rate_is_refused(self) -> None:
+        with pytest.raises(ArgumentError, match=r"final_lr up to base_lr 0.1, got 0.2"):
+            InverseRootScheduler(0.1, final_lr=0.2)

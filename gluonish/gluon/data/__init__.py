@@ -18,6 +18,7 @@ from gluonish.gluon.data.sampler import (
     SequentialSampler,
     SplitSampler,
 )
+from gluonish.gluon.data.sequences import LengthBatchSampler, segment_mask
 
 if TYPE_CHECKING:
     from gluonish.gluon.data import vision
@@ -31,6 +32,7 @@ __all__ = [
     "Dataset",
     "FilterSampler",
     "IntervalSampler",
+    "LengthBatchSampler",
     "RandomSampler",
     "RecordFileDataset",
     "Sampler",
@@ -44,6 +46,7 @@ __all__ = [
     "default_mp_batchify_fn",
     "load_digits",
     "sampler",
+    "segment_mask",
     "vision",
 ]
 __dir__ = _lists(__all__)

@@ -13,6 +13,7 @@ import numpy as np
 from gluonish.core.context import cpu, current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.gluon.data.sequences import Pack
 from gluonish.gluon.data.stacking import (
     Array,
     Empty,
@@ -31,6 +32,7 @@ __all__ = [
     "Append",
     "AsList",
     "Group",
+    "Pack",
     "Pad",
     "Stack",
     "default_batchify_fn",
@@ -86,7 +88,7 @@ def on_host(batchify_fn: Callable[[Any], Any]) -> Callable[..., Any]:
     if batchify_fn in (default_batchify_fn, default_mp_batchify_fn):
         return lambda data, empty: _as_ndarrays(stack_on_host(data, empty))
     # A subclass may have another __call__.
-    if type(batchify_fn) in (Stack, Pad, Append, Group):
+    if type(batchify_fn) in (Stack, Pad, Pack, Append, Group):
         return batchify_fn.on_host  # type: ignore[attr-defined,no-any-return]  # of these classes
     return lambda data, empty: batchify_fn(data)
 

@@ -25,6 +25,12 @@ from gluonish.gluon.trainer.gradients import (
 )
 from gluonish.gluon.trainer.rank_agreement import RankAgreement, rank_agreement
 from gluonish.gluon.trainer.sharded_update import ShardedUpdate, sharded_update
+from gluonish.gluon.trainer.step_options import (
+    StepGroups,
+    clip_factor,
+    refuse_independent_clipping,
+    update_outside_store,
+)
 from gluonish.gluon.trainer.store_choice import (
     allreduce_gradients,
     choose_store,
@@ -71,6 +77,12 @@ class Trainer:
             of the weights, and stores only the shard's states (ZeRO). The resulting weights are
             the same, but gradients are not summed in full. All processes must call `save_states`
             together. No effect in a single process.
+        accumulate: Number of calls of `step` whose gradients are added before the weights are
+            updated; the others only count their samples. Gradients get ``grad_req="add"`` and are
+            zeroed after each update. A last incomplete group waits for the next calls.
+        clip_global_norm: Largest joint 2-norm of the gradients of an update, after their division
+            by the samples and by a loss scale. Larger ones are scaled down as part of the update;
+            the arrays of the gradients do not change. None for no limit.
 
     Raises:
         ArgumentError: The optimizer is unknown, ``optimizer_params`` come with an Optimizer, the
@@ -105,16 +117,24 @@ class Trainer:
         compression_params: Mapping[str, Any] | None = None,
         update_on_kvstore: bool | None = None,
         shard_optimizer_states: bool = False,
+        accumulate: int = 1,
+        clip_global_norm: float | None = None,
     ) -> None:
         self._params = parameter_list(params)
         check_store_arguments(kvstore, compression_params, update_on_kvstore)
         expect_processes(self, kvstore)
+        self._groups = StepGroups(accumulate)
+        self._max_norm = clip_global_norm
+        update_on_kvstore = update_outside_store(
+            update_on_kvstore, shard_optimizer_states, accumulate, clip_global_norm
+        )
         self._trainables = Trainables(self._params)
         self._positions = {id(param): i for i, param in enumerate(self._params)}
         in_order = params.values() if isinstance(params, ParameterDict | Mapping) else params
         self._layers = [self._positions[id(param)] for param in in_order]
         self._version = Parameter.version
         self._contexts = common_contexts(self._params)
+        refuse_independent_clipping(clip_global_norm, kvstore, len(self._contexts))
         share_cores(self._contexts, self)
         self._compression_params = compression_params
         self._optimizer = make_optimizer(optimizer, optimizer_params, self._params)
@@ -138,6 +158,8 @@ class Trainer:
         self._in_store: set[int] = set()  # keys
         for param in self._params:
             param._set_trainer(self)
+            if accumulate > 1 and param.grad_req == "write":
+                param.grad_req = "add"
 
     def __repr__(self) -> str:
         store = self._kvstore_params["kvstore"]
@@ -314,7 +336,9 @@ class Trainer:
             StaleGradientError: Backward has not written a parameter's gradient since the last step.
             ArgumentError: ``batch_size`` is not above 0.
         """
-        samples = check_batch_size("step", batch_size)
+        samples = self._groups.samples(check_batch_size("step", batch_size))
+        if samples is None:
+            return
         self._check_and_rescale_grad(self._scaling[0] / samples)
         self._prepare()
         if self._kvstore is not None:
@@ -362,6 +386,7 @@ class Trainer:
             ArgumentError: The store updates the weights, or ``batch_size`` is not above 0.
         """
         samples = check_batch_size("update", batch_size)
+        self._groups.refuse_parts("update")
         self._prepare()
         refuse_update_in_store("update", self._update_on_kvstore)
         self._check_and_rescale_grad(self._scaling[0] / samples)
@@ -429,17 +454,24 @@ class Trainer:
         if self._amp_loss_scaler is not None:
             steps = self._begin_on_device(self._amp_loss_scaler, selection)
             if steps is None and self._skips(selection):
+                self._groups.end(selection.members)
                 return
+        if self._max_norm is not None and selection.members:
+            scale = self._optimizer.rescale_grad
+            self._optimizer.rescale_grad *= clip_factor(selection, scale, self._max_norm)
         try:
             self._apply(selection)
         finally:
             if steps is not None:
                 steps.end()
         self._trainables.mark_used(selection)
+        self._groups.end(selection.members)
 
     def _begin_on_device(self, scaler: LossScaler, selection: Selection) -> DeviceSteps | None:
         """Begin a step that the device skips if it overflows; None if the host has to."""
         if len(self._updaters) != 1 or self._sharded is not None or self._ranks is not None:
+            return None
+        if self._max_norm is not None:  # the norm is that of unscaled gradients
             return None
         begin = getattr(scaler, "begin_on_device", None)  # a program's own scaler lacks it
         if begin is None or not selection.members:

@@ -1,0 +1,138 @@
+"""Options of a Trainer's steps: gradients added over several steps, and a limit of their norm."""
+
+import math
+import warnings
+from collections.abc import Iterable
+
+import gluonish.ndarray as nd
+from gluonish.autograd import pause
+from gluonish.core.errors import ArgumentError
+from gluonish.gluon.parameter import Parameter
+from gluonish.gluon.trainer.trainables import Selection
+from gluonish.ndarray import NDArray
+from gluonish.ndarray.sparse import RowSparseNDArray
+
+_CALLER = 5  # stack level of the call of `Trainer.step` in the warning
+
+
+class StepGroups:
+    """Groups of calls of `Trainer.step`, of which the last one updates the weights.
+
+    Args:
+        size: Number of calls in a group.
+
+    Raises:
+        ArgumentError: ``size`` is not an int of 1 or more.
+    """
+
+    __slots__ = ("_calls", "_samples", "_size")
+
+    def __init__(self, size: int) -> None:
+        if not isinstance(size, int) or size < 1:
+            raise ArgumentError(f"Trainer: expected accumulate of 1 or more, got {size!r}")
+        self._size = size
+        self._calls = 0
+        self._samples = 0.0
+
+    def samples(self, count: float) -> float | None:
+        """Return the samples of the group if a call completes it, else None.
+
+        Args:
+            count: The samples of the call.
+        """
+        if self._size == 1:
+            return count
+        self._calls += 1
+        self._samples += count
+        if self._calls < self._size:
+            return None
+        count, self._calls, self._samples = self._samples, 0, 0.0
+        return count
+
+    def refuse_parts(self, what: str) -> None:
+        """Refuse a method that does part of a step.
+
+        Raises:
+            ArgumentError: A group has more than one call.
+        """
+        if self._size > 1:
+            raise ArgumentError(
+                f"Trainer.{what}: expected accumulate=1, got {self._size}; call step"
+            )
+
+    def end(self, members: Iterable[tuple[int, Parameter]]) -> None:
+        """Zero the gradients of parameters after an update, if they are added."""
+        if self._size > 1:
+            for _, parameter in members:
+                parameter.zero_grad()
+
+
+def update_outside_store(
+    update_on_kvstore: bool | None, shards: bool, accumulate: int, max_norm: float | None
+) -> bool | None:
+    """Return ``update_on_kvstore`` of a Trainer, False if its options need that.
+
+    Raises:
+        ArgumentError: The options exclude each other, or the norm is not above 0.
+    """
+    if max_norm is not None and not (isinstance(max_norm, int | float) and max_norm > 0):
+        raise ArgumentError(f"Trainer: expected clip_global_norm above 0, got {max_norm!r}")
+    if max_norm is not None and shards:
+        raise ArgumentError(
+            "Trainer: expected clip_global_norm without shard_optimizer_states, which sums no "
+            "gradient in full, got both"
+        )
+    if max_norm is None and accumulate == 1:
+        return update_on_kvstore
+    if update_on_kvstore:
+        raise ArgumentError(
+            "Trainer: expected update_on_kvstore of False or None with accumulate or "
+            "clip_global_norm, got True"
+        )
+    return False
+
+
+def refuse_independent_clipping(max_norm: float | None, store: object, devices: int) -> None:
+    """Refuse a limit of the norm for devices that update their weights independently.
+
+    Raises:
+        ArgumentError: There are several devices, a limit, and no store.
+    """
+    if max_norm is not None and store is None and devices > 1:
+        raise ArgumentError(
+            f"Trainer: expected a kvstore, which sums the gradients of {devices} devices, with "
+            "clip_global_norm, got None"
+        )
+
+
+def clip_factor(selection: Selection, scale: float, max_norm: float) -> float:
+    """Return the factor that limits the norm of scaled gradients; waits for them.
+
+    Args:
+        selection: The parameters; their gradients are summed over all devices.
+        scale: The factor of the gradients in the update.
+        max_norm: The largest norm.
+
+    Warns:
+        UserWarning: The norm is infinite or NaN; the factor is then 1.
+    """
+    arrays = [_values(g) for g in selection.gradients[0]]
+    with pause():
+        squares = nd.multi_sum_sq(*arrays, num_arrays=len(arrays))
+        norm = math.sqrt(float(squares.sum().asscalar())) * abs(scale)
+    if not math.isfinite(norm):
+        warnings.warn(
+            f"Trainer: expected gradients of a finite norm, got {norm}; they are not clipped",
+            UserWarning,
+            stacklevel=_CALLER,
+        )
+        return 1.0
+    return min(1.0, max_norm / (norm + 1e-8))  # MXNet's epsilon
+
+
+def _values(gradient: NDArray) -> NDArray:
+    """Return a gradient's values, of a row-sparse one those that it stores."""
+    if isinstance(gradient, RowSparseNDArray):
+        values: NDArray = gradient.data
+        return values
+    return gradient
