@@ -365,6 +365,12 @@ LOSSES: dict[str, list[Row]] = {
     "KLDivLoss": _loss(_distributions, loss.KLDivLoss, {"from_logits": False}),
     "L1Loss": _loss(_numbers, loss.L1Loss, {"weight": 2}, differentiable=3),
     "L2Loss": _loss(_numbers, loss.L2Loss, {"weight": 2}, differentiable=3),
+    "LinearCrossEntropyLoss": _loss(
+        _classes,
+        lambda **o: loss.LinearCrossEntropyLoss(4, **o),
+        {"use_bias": True, "label_smoothing": 0.1},
+        {"reduction": "none", "ignore_label": 1},
+    ),
     "LogisticLoss": [
         *_loss(_signs, loss.LogisticLoss),
         *_loss(_bits, lambda **o: loss.LogisticLoss(label_format="binary", **o)),
