@@ -10,6 +10,9 @@ _COUNTS = "MXNet's file has the updates of device 0, and every device counts its
 _KEY = "the random numbers asked for are those of device 0"
 _THREADS = "its threads start in the CPU's context, as every thread does"
 _MEMORY = "a GPU's memory comes back by a destructor, in which an interrupt is only printed"
+_CHECKS = "the host checks numbers of its own arrays only, as a device would have to be waited for"
+_BATCHES = "batches are made on the CPU"
+_OVERFLOW = "NumPy, which computes for the double, warns of an overflow of float16"
 
 # Parts of node ids.
 CPU_TESTS: dict[str, str] = {
@@ -50,6 +53,20 @@ CPU_TESTS: dict[str, str] = {
     "block/test_tracing.py::test_a_block_in_the_style_of_2_0_computes_with_numpy": _FILES,
     "block/test_tracing.py::test_both_styles_mix_and_are_exported": _FILES,
     "nn/test_hybrid_equals_imperative.py": _NAMES_CPU,
+    "nn/test_attention.py::test_save_and_load": _FILES,
+    "nn/test_attention.py::test_export_and_import_as_symbol": _FILES,
+    "nn/test_attention.py::test_wrong_calls_are_refused": _CHECKS,
+    "nn/test_mixture_of_experts.py::test_save_and_load": _FILES,
+    "nn/test_positions.py::test_save_and_load": _FILES,
+    "nn/test_rms_norm.py": _NAMES_CPU,
+    "nn/test_rotary_embedding.py::test_negative_positions_are_refused": _CHECKS,
+    "nn/test_transformer.py::test_mixed_precision_and_bytes": _NAMES_CPU,
+    "nn/test_transformer.py::test_save_load_and_export": _FILES,
+    "block/test_checkpointing.py::test_inference_is_one_graph": _FILES,
+    "block/test_checkpointing.py::test_mixed_precision_is_that_of_the_call": _OVERFLOW,
+    "loss/test_linear.py::test_saved_and_loaded": _FILES,
+    "loss/test_linear.py::test_refusals": _CHECKS,
+    "data/test_sequences.py": _BATCHES,
     "nn/test_concurrent.py::test_hybridized_equals_imperative": _THREADS,
     "nn/test_hybrid_threads.py": _THREADS,
     "optimizer/test_states.py": _COUNTS,
