@@ -14,7 +14,7 @@ after failures, and prints one table. ``--ab`` times big rows of stage 3 with tw
 variable in turns, ``--against`` an older checkout and this one. ``--budget`` does all that fits, in
 order of value: stage 1, the switches of `switches.SWITCHES`, stages 3, 2, 4 and 5. PyTorch is
 compiled only with ``--compile``, which takes 75 to 124 s a row; else its figures on the same card
-are those that a run kept (`kept`). ``--rehearse`` runs the
+are those that a run recorded (`compiled_figures`). ``--rehearse`` runs the
 same code on the double of CuPy, with tiny sizes: for machines without a GPU. The exit status is 1
 if a row failed, or, in a rehearsal, was not run or refused for another reason than the double.
 """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.gpu_run.kept import COMPILED, kept_ms
+from benchmarks.gpu_run.compiled_figures import COMPILED, recorded_ms
 from benchmarks.gpu_run.place import Place, variables
 from benchmarks.gpu_run.rows import Note, Refused
 from benchmarks.gpu_run.timeline import summary
@@ -133,9 +133,9 @@ def compare(
         note(name, found.device_ms, "ms", host_ms=found.host_ms, spread=found.spread,
              per_s=1e3 * per_step / found.device_ms, **ratio)  # fmt: skip
     if "torch eager" in contenders and COMPILED not in contenders:
-        kept = kept_ms(place.card, place.torch.__version__, place.row)
-        if kept is not None:
-            note(f"{COMPILED}, kept", kept, "ms", ratio=round(kept / mine, 3))
+        recorded = recorded_ms(place.card, place.torch.__version__, place.row)
+        if recorded is not None:
+            note(f"{COMPILED}, recorded", recorded, "ms", ratio=round(recorded / mine, 3))
     _beside_time(place, note, contenders)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from benchmarks.gpu_run.kept import COMPILED
+from benchmarks.gpu_run.compiled_figures import COMPILED
 from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note
 from benchmarks.gpu_run.timing import Contender

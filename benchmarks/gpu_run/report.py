@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.gpu_run.kept import keep
+from benchmarks.gpu_run.compiled_figures import record
 from benchmarks.gpu_run.record import markdown_table
 from benchmarks.gpu_run.stages import STAGES
 
@@ -45,7 +45,7 @@ def _section(stage: dict[str, Any]) -> list[str]:
 def write_report(folder: Path) -> str:
     """Write ``report.md`` and ``report.json`` into a folder of stages' files.
 
-    Figures of PyTorch compiled are kept (`kept`), unless this was a rehearsal.
+    Figures of PyTorch compiled are recorded (`compiled_figures`), unless this was a rehearsal.
 
     Returns:
         The text of ``report.md``.
@@ -65,5 +65,5 @@ def write_report(folder: Path) -> str:
     found = {"versions": _versions(stages), "stages": stages}
     (folder / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     if not any(stage["rehearsal"] for stage in stages):
-        keep((row for stage in stages for row in stage["rows"]), found["versions"])
+        record((row for stage in stages for row in stage["rows"]), found["versions"])
     return text

@@ -415,15 +415,17 @@ class Block:
     def checkpoint(self, active: bool = True) -> None:
         """Compute this Block's activations again in the backward pass, rather than save them.
 
-        A recorded call keeps its inputs and outputs only. The backward pass runs `forward` again,
-        with the same random numbers, and updates moving statistics no second time: gradients have
-        the same bits as without. A training step takes up to a third more time. Memory is saved by
-        Blocks that run one after another, each with its own checkpoint; they may be nested::
+        A recorded call saves its inputs and outputs only. The backward pass runs `forward` again,
+        with the same random numbers, and updates moving statistics no second time. Both runs give
+        the same bits if they use the same kernels, which ``MXNET_ENFORCE_DETERMINISM=1`` ensures:
+        otherwise a kernel that is compiled between them may differ in the last bits. A training
+        step takes up to a third more time. Memory is saved by Blocks that run one after another,
+        each with its own checkpoint; they may be nested::
 
             for layer in net.encoder.layers:
                 layer.checkpoint()
 
-        In training, a hybridized Block runs the checkpointed Blocks in it, and what stands between
+        In training, a hybridized Block runs the checkpointed Blocks in it, and what is between
         them, one by one; checkpointed Blocks are graphs of their own, which do not keep memory
         between calls (``static_alloc``). Inference is one graph, as before.
 

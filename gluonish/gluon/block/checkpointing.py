@@ -2,8 +2,8 @@
 
 A recorded call of such a Block runs as usual, but its tape is dropped at once. One node takes its
 place, with the inputs of the call and the keys of its random numbers. Backward runs the call again,
-draws the same numbers, and walks the new tape. Both runs record, so that they use the same kernels
-and graphs: the bits are those of the Block without checkpoint.
+draws the same numbers, and walks the new tape. Both runs record, so that they choose kernels and
+graphs alike: with equal kernels the bits are those of the Block without checkpoint.
 
 References:
     T. Chen, B. Xu, C. Zhang, C. Guestrin, Training Deep Nets with Sublinear Memory Cost, 2016.
@@ -152,9 +152,9 @@ class _Call(NamedTuple):
         """
         leaves: list[Leaf | None] = []
         inputs = []
-        for x, wanted in zip(self.arrays, connected, strict=True):
+        for x, needed in zip(self.arrays, connected, strict=True):
             array = x.detach()
-            leaf = Leaf(None, "write") if wanted else None
+            leaf = Leaf(None, "write") if needed else None
             if leaf is not None:
                 array._edge = (leaf, 0)
             leaves.append(leaf)
@@ -205,7 +205,7 @@ def _wait_for(arrays: Sequence[NDArray | None]) -> None:
     """Wait for arrays on the host, before memory is allocated for a call.
 
     A call that runs again depends on its arrays only. Without a wait for the gradients, workers
-    would run all calls again at once, beside the first backward passes, and hold the activations
+    would run all calls again at once, during the first backward passes, and hold the activations
     of all.
     """
     for x in arrays:
@@ -286,12 +286,12 @@ class CheckpointNode:
         return [None if leaf is None else found.get(leaf) for leaf in (*leaves, *self._weights)]
 
     def _run_again(self, call: _Call) -> tuple[list[Leaf | None], list[NDArray]]:
-        wanted = [link is not None for link in self._links]
+        needed = [link is not None for link in self._links]
         now = call.values.now()
         call.values.restore()
         try:
             with _Rerun(call):
-                leaves, result = call.run(wanted)
+                leaves, result = call.run(needed)
         finally:
             now.restore()
         return leaves, flatten(result, _is_leaf)[0]

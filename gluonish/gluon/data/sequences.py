@@ -99,7 +99,7 @@ class Pack:
 
     Args:
         length: Length of a row.
-        val: Value of the places after the last sequence of a row.
+        val: Value of the positions after the last sequence of a row.
         dtype: Element type of the rows; None for the samples' type.
 
     Inputs:
@@ -108,7 +108,7 @@ class Pack:
     Outputs:
         tokens: (rows, length), the sequences.
         segments: (rows, length) int32, the number of a place's sequence in its row from 1 on, and
-            0 for places without one; see `segment_mask`.
+            0 for positions without one; see `segment_mask`.
         positions: (rows, length) int32, the place within the sequence, which restarts with each.
 
     Raises:

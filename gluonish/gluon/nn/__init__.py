@@ -1,5 +1,9 @@
 """Neural network layers."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
+from gluonish.core.lazy import lists as _lists
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.symbol_block import SymbolBlock
@@ -7,7 +11,6 @@ from gluonish.gluon.nn import activations as activations
 from gluonish.gluon.nn import basic_layers as basic_layers
 from gluonish.gluon.nn import conv_layers as conv_layers
 from gluonish.gluon.nn.activations import ELU, GELU, SELU, Activation, LeakyReLU, PReLU, SiLU, Swish
-from gluonish.gluon.nn.attention import AttentionCache, MultiHeadAttention
 from gluonish.gluon.nn.basic_layers import Dense, Dropout, Embedding, Flatten, HybridLambda, Lambda
 from gluonish.gluon.nn.batch_norm import BatchNorm, BatchNormReLU
 from gluonish.gluon.nn.conv_layers import (
@@ -19,10 +22,7 @@ from gluonish.gluon.nn.conv_layers import (
     Conv3DTranspose,
     ReflectionPad2D,
 )
-from gluonish.gluon.nn.feed_forward import GatedMLP
-from gluonish.gluon.nn.mixture_of_experts import MixtureOfExperts
 from gluonish.gluon.nn.normalization import GroupNorm, InstanceNorm, LayerNorm, RMSNorm
-from gluonish.gluon.nn.patch_embedding import PatchEmbedding
 from gluonish.gluon.nn.pooling import (
     AvgPool1D,
     AvgPool2D,
@@ -37,9 +37,6 @@ from gluonish.gluon.nn.pooling import (
     MaxPool2D,
     MaxPool3D,
 )
-from gluonish.gluon.nn.positions import ALiBiBias, PositionalEmbedding, RelativePositionBias
-from gluonish.gluon.nn.residual import DropPath, LayerScale, Residual
-from gluonish.gluon.nn.rotary_embedding import RotaryEmbedding
 from gluonish.gluon.nn.sequential import (
     Concatenate,
     HybridConcatenate,
@@ -47,8 +44,48 @@ from gluonish.gluon.nn.sequential import (
     Identity,
     Sequential,
 )
-from gluonish.gluon.nn.transformer import TransformerDecoder, TransformerEncoder
-from gluonish.gluon.nn.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
+
+if TYPE_CHECKING:
+    from gluonish.gluon.nn.attention import AttentionCache, MultiHeadAttention
+    from gluonish.gluon.nn.feed_forward import GatedMLP
+    from gluonish.gluon.nn.mixture_of_experts import MixtureOfExperts
+    from gluonish.gluon.nn.patch_embedding import PatchEmbedding
+    from gluonish.gluon.nn.positions import ALiBiBias, PositionalEmbedding, RelativePositionBias
+    from gluonish.gluon.nn.residual import DropPath, LayerScale, Residual
+    from gluonish.gluon.nn.rotary_embedding import RotaryEmbedding
+    from gluonish.gluon.nn.transformer import TransformerDecoder, TransformerEncoder
+    from gluonish.gluon.nn.transformer_layers import (
+        TransformerDecoderLayer,
+        TransformerEncoderLayer,
+    )
+else:
+    # Layers of transformers, which most networks of other kinds never use.
+    __getattr__ = _attach(
+        __name__,
+        (),
+        {
+            "ALiBiBias": "gluonish.gluon.nn.positions:ALiBiBias",
+            "AttentionCache": "gluonish.gluon.nn.attention:AttentionCache",
+            "DropPath": "gluonish.gluon.nn.residual:DropPath",
+            "GatedMLP": "gluonish.gluon.nn.feed_forward:GatedMLP",
+            "LayerScale": "gluonish.gluon.nn.residual:LayerScale",
+            "MixtureOfExperts": "gluonish.gluon.nn.mixture_of_experts:MixtureOfExperts",
+            "MultiHeadAttention": "gluonish.gluon.nn.attention:MultiHeadAttention",
+            "PatchEmbedding": "gluonish.gluon.nn.patch_embedding:PatchEmbedding",
+            "PositionalEmbedding": "gluonish.gluon.nn.positions:PositionalEmbedding",
+            "RelativePositionBias": "gluonish.gluon.nn.positions:RelativePositionBias",
+            "Residual": "gluonish.gluon.nn.residual:Residual",
+            "RotaryEmbedding": "gluonish.gluon.nn.rotary_embedding:RotaryEmbedding",
+            "TransformerDecoder": "gluonish.gluon.nn.transformer:TransformerDecoder",
+            "TransformerDecoderLayer": (
+                "gluonish.gluon.nn.transformer_layers:TransformerDecoderLayer"
+            ),
+            "TransformerEncoder": "gluonish.gluon.nn.transformer:TransformerEncoder",
+            "TransformerEncoderLayer": (
+                "gluonish.gluon.nn.transformer_layers:TransformerEncoderLayer"
+            ),
+        },
+    )
 
 __all__ = [
     "ELU",
@@ -115,3 +152,4 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
 ]
+__dir__ = _lists((*__all__, "Block", "HybridBlock", "activations", "basic_layers", "conv_layers"))

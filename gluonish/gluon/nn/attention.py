@@ -116,8 +116,8 @@ class _JoinedDense(Dense):
 class MultiHeadAttention(HybridBlock):
     """Attention of several heads: ``y = concat(softmax(q k^T / sqrt(C)) v for each head) W^T + b``.
 
-    Queries, keys and values are projections of the inputs, with H heads of C = head_units. Weights
-    are never kept as a matrix; see `mx.nd.scaled_dot_product_attention`.
+    Queries, keys and values are projections of the inputs, with H heads of C = head_units. The
+    matrix of weights never exists as a whole; see `mx.nd.scaled_dot_product_attention`.
 
     Args:
         units: Number of output features.

@@ -246,7 +246,7 @@ def bucket_sizes(num_buckets: int, max_distance: int) -> list[int]:
 class RelativePositionBias(HybridBlock):
     """Learned bias of attention by the distance of query and key, which fall into buckets (T5).
 
-    Half of the buckets stand for one distance each, the others for ranges that grow up to
+    Half of the buckets are of one distance each, the others for ranges that grow up to
     ``max_distance``; the last one is for all that is farther.
 
     Args:

@@ -23,8 +23,8 @@ from gluonish.ops.registry import Attrs
 _SMALL = 1 << 9  # elements below which NumPy is as fast
 _GRAIN = 1 << 13  # minimum elements for each thread
 _FIRST = 1 << 9  # rows of a new table
-_MOST = 1 << 24  # elements of a table that is kept
-_MANY = 64  # tables that are kept
+_MOST = 1 << 24  # elements of a table that is cached
+_MANY = 64  # tables that are cached
 
 # Params: 0 out, 1 data, 2 table, 3 rows of the table, 4 elements of a row, 5 pairs, 6 sign of the
 # sines, 7 data rows per step, 8 steps, 9 data rows per sample, 10 samples, 11 positions per sample

@@ -104,8 +104,8 @@ def frequencies(xp: ModuleType, dim: int, attrs: Attrs, length: Any) -> Any:
         found = found / factor
     elif kind == "llama3":
         low, high = attrs["low_freq_factor"], attrs["high_freq_factor"]
-        kept = xp.clip((original * found / (2 * math.pi) - low) / (high - low), 0, 1)
-        found = (1 - kept) * found / factor + kept * found
+        share = xp.clip((original * found / (2 * math.pi) - low) / (high - low), 0, 1)
+        found = (1 - share) * found / factor + share * found
     elif kind == "yarn":
         ramp = _ramp(xp, dim, attrs)
         found = found / factor * ramp + found * (1 - ramp)

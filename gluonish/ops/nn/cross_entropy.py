@@ -292,7 +292,7 @@ CROSS_ENTROPY = register(
         _gradient,
         doc=(
             "Cross entropy of softmax(data) over the last axis with the classes in label.\n\n"
-            "The logarithms of the softmax are not kept. Rows labelled ignore_label have no loss\n"
+            "The logarithms of the softmax are not saved. Rows labelled ignore_label have no loss\n"
             "and no gradient, and do not count in a mean; without other rows it is 0. With\n"
             "label_smoothing s the target is 1 - s for the class plus s / V for each class.\n"
             "z_loss times the square of the logarithm of each row's sum of exponentials is added,\n"

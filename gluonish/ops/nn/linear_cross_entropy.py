@@ -226,9 +226,9 @@ def run_forward(
     loss, *saved = outputs
     grads = None
     if saves:
-        wanted = train or xp is not np  # reading a flag would wait for the GPU
-        saved[0][...] = wanted
-        grads = saved[1:] if wanted else None
+        computed = train or xp is not np  # reading a flag would wait for the GPU
+        saved[0][...] = computed
+        grads = saved[1:] if computed else None
     losses = run_slices(xp, tools, Call.of(xp, inputs, None, attrs), grads)
     reduced(xp, loss, losses, attrs)
 
@@ -264,8 +264,8 @@ def _gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> Any:
     inputs, saved = values[:count], values[count + 1 :]
     if g[0] is None:
         return (None,) * count
-    kept = {name: value for name, value in attrs.items() if name != "train"}
-    of_data, of_weight, *of_bias = apply(BACKWARD, (g[0], *inputs, *saved), kept)
+    options = {name: value for name, value in attrs.items() if name != "train"}
+    of_data, of_weight, *of_bias = apply(BACKWARD, (g[0], *inputs, *saved), options)
     return (of_data, of_weight, None, *of_bias)
 
 

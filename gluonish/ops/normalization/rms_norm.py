@@ -142,7 +142,7 @@ def _backward(
     return cast(d_data, narrow), cast(d_gamma, of_gamma)
 
 
-def _kept(attrs: Attrs, *, plus: bool) -> dict[str, Any]:
+def _of_backward(attrs: Attrs, *, plus: bool) -> dict[str, Any]:
     return {name: attrs[name] for name in ("axis", "eps", "offset")} | {"plus": plus}
 
 
@@ -150,7 +150,9 @@ def _gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> Any:
     data, gamma, _, inverse = values
     if g[0] is None:
         return (None, None)
-    return tuple(apply(RMS_NORM_BACKWARD, (g[0], data, gamma, inverse), _kept(attrs, plus=False)))
+    return tuple(
+        apply(RMS_NORM_BACKWARD, (g[0], data, gamma, inverse), _of_backward(attrs, plus=False))
+    )
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
@@ -230,8 +232,8 @@ def _sum_gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> Any:
     if of_out is None:
         return of_sum, of_sum, None
     plus = () if of_sum is None else (of_sum,)
-    kept = _kept(attrs, plus=bool(plus))
-    of_data, of_gamma = apply(RMS_NORM_BACKWARD, (of_out, joined, gamma, inverse, *plus), kept)
+    options = _of_backward(attrs, plus=bool(plus))
+    of_data, of_gamma = apply(RMS_NORM_BACKWARD, (of_out, joined, gamma, inverse, *plus), options)
     return of_data, of_data, of_gamma
 
 

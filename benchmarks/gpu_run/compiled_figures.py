@@ -1,7 +1,7 @@
-"""What PyTorch compiled and captured took, kept by card and version, as compiling takes a minute.
+"""Recorded times of PyTorch compiled and captured, by card and version: compiling takes a minute.
 
 ``--report`` adds what a run with ``--compile`` found. Rows without compiling compare with what was
-kept on the same card by the same version of PyTorch, and with nothing else.
+recorded on the same card by the same version of PyTorch, and with nothing else.
 """
 
 import json
@@ -20,7 +20,7 @@ def _read(path: Path) -> Figures:
     return found
 
 
-def kept_ms(card: str, version: str, row: str, path: Path = _PATH) -> float | None:
+def recorded_ms(card: str, version: str, row: str, path: Path = _PATH) -> float | None:
     """Return what PyTorch's compiled and captured step took, in milliseconds.
 
     Args:
@@ -30,24 +30,24 @@ def kept_ms(card: str, version: str, row: str, path: Path = _PATH) -> float | No
         path: The file of figures.
 
     Returns:
-        None where no run on such a card kept it.
+        None where no run on such a card recorded it.
     """
     rows = _read(path).get(card, {}).get(version.partition("+")[0], {})
     return rows.get(row.removesuffix(_GRAPHS))
 
 
-def keep(
+def record(
     rows: Iterable[Mapping[str, Any]], versions: Mapping[str, Any], path: Path = _PATH
 ) -> list[str]:
     """Add the figures of a run to the file.
 
     Args:
         rows: As stages' files have them.
-        versions: ``device``, the card's name, and ``torch``; nothing is kept without.
+        versions: ``device``, the card's name, and ``torch``; nothing is recorded without.
         path: The file of figures.
 
     Returns:
-        The rows whose figures were kept.
+        The rows whose figures were recorded.
     """
     if "device" not in versions or "torch" not in versions:
         return []
