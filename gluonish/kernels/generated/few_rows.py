@@ -26,6 +26,9 @@ from gluonish.ops.registry import Attrs
 _MOST_ROWS = 8  # of the data; more are bound by multiplications
 _MOST_ELEMENTS = 1 << 16  # of the data: those of 16 bits are converted once, to the stack
 _LEAST_ELEMENTS = 1 << 16  # of the weight for a thread
+# Elements of the weight from which the kernel is worth its compilation, 0.1 s once on a machine. Of
+# bfloat16 the library has no fast product without AVX-512.
+_WORTH = {FLOAT32: 1 << 19, BFLOAT16: 1 << 16}
 _SUMS = 8  # vectors in registers
 _FLOAT = 4  # bytes
 _ACTIVATIONS = (None, "relu", "gelu")
@@ -255,14 +258,13 @@ def _supports(
     specs = (data, weight, *rest)
     if not MXNET_USE_FUSION.value or activation not in _ACTIVATIONS:
         return False
-    if data.dtype not in (FLOAT32, BFLOAT16) or any(x.dtype != data.dtype for x in specs):
+    if any(x.dtype != data.dtype for x in specs) or weight.size < _WORTH.get(data.dtype, math.inf):
         return False
-    if not 0 < data.size <= _MOST_ELEMENTS or not weight.size:
+    if not 0 < data.size <= _MOST_ELEMENTS:
         return False
     if not has_vector_bias(data, weight, *([] if no_bias else rest[:1])):
         return False
-    rows = len(data.shape) and data.size // weight.shape[1]
-    return 0 < rows <= _MOST_ROWS and weight.size >= _LEAST_ELEMENTS
+    return data.size // weight.shape[1] <= _MOST_ROWS
 
 
 def _plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:

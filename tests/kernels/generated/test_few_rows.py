@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from gluonish.core.spec import Spec
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import few_rows
@@ -106,12 +107,17 @@ def test_other_calls_are_left_to_other_kernels() -> None:
     kernel = few_rows.KERNELS[0][1]
     attrs = _attrs(FULLY_CONNECTED, num_hidden=300)
     for inputs in (
-        _inputs(DTYPES[0], 9, 300, 700),  # bound by multiplications
-        _inputs(DTYPES[0], 1, 300, 100),  # too small to share
-        _inputs(np.float64, 1, 300, 700),
-        _inputs(DTYPES[0], 0, 300, 700),
+        _inputs(DTYPES[0], 9, 1300, 700),  # bound by multiplications
+        _inputs(DTYPES[0], 1, 300, 700),  # not worth a compilation
+        _inputs(np.float64, 1, 1300, 700),
+        _inputs(DTYPES[0], 0, 1300, 700),
+        _inputs(DTYPES[0], 1, 1300, 0),
     ):
         assert not kernel.supports(*(spec_of(x) for x in inputs), **attrs)
+    fits = [spec_of(x) for x in _inputs(DTYPES[0], 1, 1300, 700)]
+    assert kernel.supports(*fits, **attrs)
+    mixed = [fits[0], Spec(fits[1].shape, DTYPES[1]), fits[2]]
+    assert not kernel.supports(*mixed, **attrs)
     data, weight, bias = _inputs(DTYPES[0], 1, 300, 700)
     strided = np.asfortranarray(weight)
     with pytest.raises(RefusedError, match="few_rows: expected contiguous arrays"):
