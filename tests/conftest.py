@@ -118,7 +118,8 @@ def _mark_fast(items: list[pytest.Item]) -> None:
 
 def _unsampled(items: list[pytest.Item]) -> set[pytest.Item]:
     """Return the cases that a sample leaves out, of test functions with many cases or long ones."""
-    share, seed = float(os.environ.get("CASES_SHARE", "1")), os.environ.get("CASES_SEED", "0")
+    # Tests may start pytest themselves, which has to run all cases that they name.
+    share, seed = float(os.environ.pop("CASES_SHARE", "1")), os.environ.pop("CASES_SEED", "0")
     if share >= 1:
         return set()
     left_out: set[pytest.Item] = set()
