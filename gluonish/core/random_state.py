@@ -57,10 +57,8 @@ def next_key(context: Context, count: int = 1) -> Key:
     In a scope of a `KeyJournal`, the key is recorded, or is a recorded one.
     """
     scope = _scope.get()
-    return _new_key(context, count) if scope is None else scope.key(context, count)
-
-
-def _new_key(context: Context, count: int) -> Key:
+    if scope is not None:
+        return scope.key(context, count)
     common, devices = _current
     generator = devices.get(context)
     if generator is None:
@@ -114,8 +112,11 @@ class _KeyScope(ValueScope):
             GluonishError: The scope draws other numbers than the recorded one.
         """
         if not self._repeats:
-            outer = self._outer
-            key = _new_key(context, count) if outer is None else outer.key(context, count)
+            if self._outer is None:
+                with NewKeys():
+                    key = next_key(context, count)
+            else:
+                key = self._outer.key(context, count)
             self._entries.append((context, count, key))
             return key
         entry = self._entries[self._next] if self._next < len(self._entries) else None

@@ -336,7 +336,7 @@ class HybridBlock(Block):
         """Run the graph of a call, tracing the call first if needed."""
         if not self.has_hybrid_forward and follows_mxnet():
             return self._call_forward(*args, **kwargs)
-        if self._is_divided():
+        if checkpoints.used and self._is_divided():
             return self._call_forward(*args, **kwargs)
         graph, arrays = self._graph_of(*args, **kwargs)
         if graph is None:  # part of a larger graph
@@ -345,8 +345,8 @@ class HybridBlock(Block):
 
     def _is_divided(self) -> bool:
         """Whether a call runs the Blocks in this one by one, since some are checkpointed."""
-        is_recorded = checkpoints.used and recording.mode.get() & recording.RECORDING
-        return bool(is_recorded) and tracer.get() is None and holds_checkpoints(self)
+        is_recorded = bool(recording.mode.get() & recording.RECORDING)
+        return is_recorded and tracer.get() is None and holds_checkpoints(self)
 
     def _clear_graphs(self) -> None:
         self._clear_cached_op()
@@ -443,7 +443,7 @@ class HybridBlock(Block):
                 check_one_kind(self, first, (x, *args))
                 break
         is_graph = self._active and self.has_hybrid_forward and isinstance(first, NDArray)
-        if is_graph and not self._is_divided():
+        if is_graph and not (checkpoints.used and self._is_divided()):
             graph, inputs = self._graph_of(x, *args)  # a direct call of `forward` uses the graph
             if isinstance(graph, HybridGraph):
                 return graph.run(inputs, self._op_hook)

@@ -19,33 +19,26 @@ class StepGroups:
     """Groups of calls of `Trainer.step`, of which the last one updates the weights.
 
     Args:
-        size: Number of calls in a group.
-
-    Raises:
-        ArgumentError: ``size`` is not an int of 1 or more.
+        size: Number of calls in a group, 2 or more.
     """
 
     __slots__ = ("_calls", "_samples", "_size")
 
     def __init__(self, size: int) -> None:
-        if not isinstance(size, int) or size < 1:
-            raise ArgumentError(f"Trainer: expected accumulate of 1 or more, got {size!r}")
         self._size = size
         self._calls = 0
         self._samples = 0.0
 
-    def samples(self, count: float) -> float | None:
-        """Return the samples of the group if a call completes it, else None.
+    def samples(self, count: float) -> float:
+        """Return the samples of the group if a call completes it, else 0.
 
         Args:
             count: The samples of the call.
         """
-        if self._size == 1:
-            return count
         self._calls += 1
         self._samples += count
         if self._calls < self._size:
-            return None
+            return 0.0
         count, self._calls, self._samples = self._samples, 0, 0.0
         return count
 
@@ -53,18 +46,28 @@ class StepGroups:
         """Refuse a method that does part of a step.
 
         Raises:
-            ArgumentError: A group has more than one call.
+            ArgumentError: Always.
         """
-        if self._size > 1:
-            raise ArgumentError(
-                f"Trainer.{what}: expected accumulate=1, got {self._size}; call step"
-            )
+        raise ArgumentError(f"Trainer.{what}: expected accumulate=1, got {self._size}; call step")
 
     def end(self, members: Iterable[tuple[int, Parameter]]) -> None:
-        """Zero the gradients of parameters after an update, if they are added."""
-        if self._size > 1:
-            for _, parameter in members:
-                parameter.zero_grad()
+        """Zero the gradients of parameters after an update."""
+        for _, parameter in members:
+            parameter.zero_grad()
+
+
+def step_groups(accumulate: int) -> StepGroups | None:
+    """Return the groups of calls of a Trainer; None if each call updates the weights.
+
+    Args:
+        accumulate: Number of calls in a group.
+
+    Raises:
+        ArgumentError: ``accumulate`` is not an int of 1 or more.
+    """
+    if not isinstance(accumulate, int) or accumulate < 1:
+        raise ArgumentError(f"Trainer: expected accumulate of 1 or more, got {accumulate!r}")
+    return None if accumulate == 1 else StepGroups(accumulate)
 
 
 def update_outside_store(

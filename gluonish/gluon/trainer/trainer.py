@@ -26,9 +26,9 @@ from gluonish.gluon.trainer.gradients import (
 from gluonish.gluon.trainer.rank_agreement import RankAgreement, rank_agreement
 from gluonish.gluon.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.gluon.trainer.step_options import (
-    StepGroups,
     clip_factor,
     refuse_independent_clipping,
+    step_groups,
     update_outside_store,
 )
 from gluonish.gluon.trainer.store_choice import (
@@ -123,7 +123,7 @@ class Trainer:
         self._params = parameter_list(params)
         check_store_arguments(kvstore, compression_params, update_on_kvstore)
         expect_processes(self, kvstore)
-        self._groups = StepGroups(accumulate)
+        self._groups = step_groups(accumulate)
         self._max_norm = clip_global_norm
         update_on_kvstore = update_outside_store(
             update_on_kvstore, shard_optimizer_states, accumulate, clip_global_norm
@@ -336,9 +336,11 @@ class Trainer:
             StaleGradientError: Backward has not written a parameter's gradient since the last step.
             ArgumentError: ``batch_size`` is not above 0.
         """
-        samples = self._groups.samples(check_batch_size("step", batch_size))
-        if samples is None:
-            return
+        samples = check_batch_size("step", batch_size)
+        if self._groups is not None:
+            samples = self._groups.samples(samples)
+            if not samples:  # a later call completes the group
+                return
         self._check_and_rescale_grad(self._scaling[0] / samples)
         self._prepare()
         if self._kvstore is not None:
@@ -386,7 +388,8 @@ class Trainer:
             ArgumentError: The store updates the weights, or ``batch_size`` is not above 0.
         """
         samples = check_batch_size("update", batch_size)
-        self._groups.refuse_parts("update")
+        if self._groups is not None:
+            self._groups.refuse_parts("update")
         self._prepare()
         refuse_update_in_store("update", self._update_on_kvstore)
         self._check_and_rescale_grad(self._scaling[0] / samples)
@@ -454,7 +457,8 @@ class Trainer:
         if self._amp_loss_scaler is not None:
             steps = self._begin_on_device(self._amp_loss_scaler, selection)
             if steps is None and self._skips(selection):
-                self._groups.end(selection.members)
+                if self._groups is not None:
+                    self._groups.end(selection.members)
                 return
         if self._max_norm is not None and selection.members:
             scale = self._optimizer.rescale_grad
@@ -465,7 +469,8 @@ class Trainer:
             if steps is not None:
                 steps.end()
         self._trainables.mark_used(selection)
-        self._groups.end(selection.members)
+        if self._groups is not None:
+            self._groups.end(selection.members)
 
     def _begin_on_device(self, scaler: LossScaler, selection: Selection) -> DeviceSteps | None:
         """Begin a step that the device skips if it overflows; None if the host has to."""
