@@ -62,8 +62,9 @@ def write_report(folder: Path) -> str:
         lines += _section(stage)
     text = "\n".join(lines)
     (folder / "report.md").write_text(text, encoding="utf-8")
-    found = {"versions": _versions(stages), "stages": stages}
+    versions = _versions(stages)
+    found = {"versions": versions, "stages": stages}
     (folder / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     if not any(stage["rehearsal"] for stage in stages):
-        record((row for stage in stages for row in stage["rows"]), found["versions"])
+        record((row for stage in stages for row in stage["rows"]), versions)
     return text
