@@ -122,6 +122,7 @@ def gluon_step(network: str, batch: int, half: bool) -> Callable[[], float]:
             loss = loss_function(net(inputs), labels)
         loss.backward()
         trainer.step(labels.size)
+        mx.nd.waitall()  # else the update takes the next turn's time
         return float(loss.mean().asscalar())
 
     return step
