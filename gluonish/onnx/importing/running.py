@@ -16,6 +16,7 @@ from gluonish.onnx.importing.tensors import Stored
 
 _FAMILIES = (
     "arithmetic",
+    "attention",
     "texts",
     "detection",
     "signals",
@@ -72,6 +73,8 @@ def all_rules() -> Mapping[tuple[str, str], Rule]:
 
 def find_rule(node: Node) -> Rule | None:
     """Return the rule of a node's operator, or None."""
+    if node.kind == "Attention" and any(node.outputs[3:]):
+        return None  # kernels hold no scores to return
     return all_rules().get((node.domain, node.kind))
 
 

@@ -2,9 +2,10 @@
 
     python -m tests.onnx.exporting.by_onnxruntime --python PEER_PYTHON [--parts zoo layers cases]
 
-The whole zoo, every layer, recurrent layer and loss are compared with what they give here, and
-every golden case with what MXNet gave. Exit status 1 where one differs by more than 1e-4 (2e-3 in
-float16, a step in bytes), relative to the larger of 1 and the largest value.
+The whole zoo, every layer, recurrent layer and loss are compared with what they give here, layers
+also in opset 23 (``newer``), and every golden case with what MXNet gave. Exit status 1 where one
+differs by more than 1e-4 (2e-3 in float16, a step in bytes), relative to the larger of 1 and the
+largest value.
 """
 
 import argparse
@@ -29,9 +30,17 @@ from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, build, netw
 _LARGEST = 1e-4
 
 
-def _write(folder: Path, name: str, block: Any, arrays: list[Any], wanted: list[Any]) -> None:
+def _write(
+    folder: Path,
+    name: str,
+    block: Any,
+    arrays: list[Any],
+    wanted: list[Any],
+    opset: int | None = None,
+) -> None:
     path = folder / f"{name}.onnx"
-    mx.onnx.export_model(block, None, [x.shape for x in arrays], np.float32, str(path))
+    shapes = [x.shape for x in arrays]
+    mx.onnx.export_model(block, None, shapes, np.float32, str(path), opset_version=opset)
     names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
     outputs = {f"out{i}": y for i, y in enumerate(wanted)}
     given = dict(zip(names, arrays, strict=True))
@@ -77,6 +86,14 @@ def _write_small(folder: Path, pattern: str) -> None:
             _write(folder, name, block, arrays, wanted)
 
 
+def _write_newer(folder: Path, pattern: str) -> None:
+    """Write layers with the operators of transformers, which are standard from opset 23 on."""
+    for name, (make, arrays) in LAYERS.items():
+        if re.search(pattern, name):
+            block, wanted = build(make, arrays)
+            _write(folder, name, block, arrays, wanted, 23)
+
+
 def _write_network(folder: Path, name: str) -> None:
     _write(folder, name, *network(name, classes=10))
 
@@ -85,6 +102,8 @@ def _batches(parts: list[str], pattern: str) -> Iterator[tuple[Callable[[Path, s
     """Yield what fills a folder; the zoo's networks are large, so each has one of its own."""
     if "layers" in parts:
         yield _write_small, pattern
+    if "newer" in parts:
+        yield _write_newer, pattern
     if "cases" in parts:
         yield _write_cases, pattern
     if "zoo" in parts:
@@ -105,7 +124,7 @@ def main() -> int:
     """Export, run, report; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", required=True, help="interpreter that has onnxruntime")
-    parser.add_argument("--parts", nargs="+", default=["zoo", "layers", "cases"])
+    parser.add_argument("--parts", nargs="+", default=["zoo", "layers", "newer", "cases"])
     parser.add_argument("--only", default="", help="regular expression for the names")
     arguments = parser.parse_args()
     wrong = count = 0

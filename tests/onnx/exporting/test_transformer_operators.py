@@ -21,6 +21,12 @@ EXPECTED = {
     "RotaryEmbedding": "RotaryEmbedding",
     "RotaryEmbedding-part": "Concat",
     "RotaryEmbedding-positions": "Gather",
+    "MultiHeadAttention": "Attention",
+    "MultiHeadAttention-grouped": "Attention",
+    "MultiHeadAttention-rotary": "Attention",
+    "MultiHeadAttention-memory": "Attention",
+    "TransformerEncoder": "Attention",
+    "TransformerDecoder": "Attention",
 }
 
 
