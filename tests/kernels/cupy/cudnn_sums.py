@@ -1,5 +1,6 @@
 """Convolutions over two or three axes in float64, with NumPy: what the double of cuDNN computes."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -22,20 +23,21 @@ def out_extents(data: list[int], weight: list[int], window: Window) -> list[int]
     return [data[0], weight[0], *spatial]
 
 
-def _taps(data: Any, weight: Any, output: Any, window: Window) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield, for each group and position of the filter, the slices that meet there.
+def _taps(data: Any, weight: Any, output: Any, window: Window) -> Iterator[Any]:
+    """Yield the slice of padded data (N, C, ...) that each position of the filter meets."""
+    for place in np.ndindex(*weight.shape[2:]):
+        along = zip(place, window["dilation"], window["stride"], output.shape[2:], strict=True)
+        places = [slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, s, n in along]
+        yield data[:, :, *places]
 
-    Of the padded data (N, C/g, ...), of the weight (K/g, C/g), of the output (N, K/g, ...).
-    """
-    groups = data.shape[1] // weight.shape[1]
-    per_group = weight.shape[0] // groups
-    for group in range(groups):
-        ins = slice(group * weight.shape[1], (group + 1) * weight.shape[1])
-        outs = slice(group * per_group, (group + 1) * per_group)
-        for place in np.ndindex(*weight.shape[2:]):
-            along = zip(place, window["dilation"], window["stride"], output.shape[2:], strict=True)
-            places = [slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, s, n in along]
-            yield data[:, ins, *places], weight[(outs, slice(None), *place)], output[:, outs]
+
+def _columns(image: Any, weight: Any, output: Any, window: Window) -> Any:
+    """Return what each element of an output multiplies: (N, g, C/g taps, elements)."""
+    data = _padded(image.shape, window)
+    _inside(data, window)[...] = image
+    slices = list(_taps(data, weight, output, window))
+    groups = image.shape[1] // weight.shape[1]
+    return np.stack(slices, 2).reshape(len(image), groups, -1, math.prod(output.shape[2:]))
 
 
 def _padded(shape: tuple[int, ...], window: Window) -> Any:
@@ -48,27 +50,35 @@ def _inside(padded: Any, window: Window) -> Any:
     return padded[:, :, *(slice(p, n - p) for n, p in along)]
 
 
+def _by_groups(weight: Any, groups: int) -> Any:
+    """(K, C/g, ...) to (g, K/g, C/g taps)."""
+    return weight.reshape(groups, len(weight) // groups, -1)
+
+
 def _forward(image: Any, weight: Any, shape: tuple[int, ...], window: Window) -> Any:
-    data, total = _padded(image.shape, window), np.zeros(shape)
-    _inside(data, window)[...] = image
-    for x, w, y in _taps(data, weight, total, window):
-        y += np.einsum("nc...,kc->nk...", x, w)
-    return total
+    columns = _columns(image, weight, np.empty(shape), window)
+    return (_by_groups(weight, columns.shape[1]) @ columns).reshape(shape)
 
 
 def _data(loss: Any, weight: Any, shape: tuple[int, ...], window: Window) -> Any:
     total = _padded(shape, window)
-    for x, w, y in _taps(total, weight, loss, window):
-        x += np.einsum("nk...,kc->nc...", y, w)
+    groups = shape[1] // weight.shape[1]
+    losses = loss.reshape(len(loss), groups, loss.shape[1] // groups, -1)
+    columns = _by_groups(weight, groups).swapaxes(1, 2) @ losses
+    taps = math.prod(weight.shape[2:])
+    parts = columns.reshape(len(loss), shape[1], taps, *loss.shape[2:])
+    for number, x in enumerate(_taps(total, weight, loss, window)):
+        x += parts[:, :, number]
     return _inside(total, window)
 
 
 def _filter(image: Any, loss: Any, shape: tuple[int, ...], window: Window) -> Any:
-    data, total = _padded(image.shape, window), np.zeros(shape)
-    _inside(data, window)[...] = image
-    for x, w, y in _taps(data, total, loss, window):
-        w += np.tensordot(y, x, ((0, *range(2, x.ndim)),) * 2)
-    return total
+    weight = np.zeros(shape)
+    columns = _columns(image, weight, loss, window)
+    groups = columns.shape[1]
+    losses = loss.reshape(len(loss), groups, loss.shape[1] // groups, -1)
+    found = sum(y @ x.swapaxes(1, 2) for y, x in zip(losses, columns, strict=True))
+    return np.reshape(found, shape)
 
 
 # By the kind of a convolution: ``run(first, second, shape, window)`` on float64.

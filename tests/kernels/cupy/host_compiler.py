@@ -78,7 +78,7 @@ static inline float __uint_as_float(unsigned u) { float x; memcpy(&x, &u, 4); re
 """
 
 # Threads of a block as fibers. `swapcontext` asks the system about signals each time, so that it
-# only starts them; from then on they go to and fro by `longjmp`.
+# only makes them; from then on they jump to and fro, and wait for the next block's work.
 _BARRIERS = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,17 +86,20 @@ _BARRIERS = """
 #define __shared__ static
 enum { MOST_THREADS = 1024, STACK = 1 << 16, WARP = 32 };
 enum { READY, AT_BARRIER, IN_WARP, ENDED };
-static jmp_buf fiber_at[MOST_THREADS], scheduler_at;
+typedef void *FiberPlace[5];
+static FiberPlace fiber_at[MOST_THREADS], scheduler_at;
 static ucontext_t scheduler_start, fiber_start;
 static char *fiber_stacks;
 static unsigned fiber;
 static int fiber_state[MOST_THREADS];
+static bool fiber_lives[MOST_THREADS], block_runs;
 static unsigned fiber_mask[MOST_THREADS];
 static void (*fiber_work)(void **);
 static void **fiber_values;
-static inline void wait_as(int state) {
+static __attribute__((noinline)) void jump(void **place) { __builtin_longjmp(place, 1); }
+static __attribute__((noinline, unused)) void wait_as(int state) {
     fiber_state[fiber] = state;
-    if (!_setjmp(fiber_at[fiber])) _longjmp(scheduler_at, 1);
+    if (!__builtin_setjmp(fiber_at[fiber])) jump(scheduler_at);
 }
 static inline void __syncthreads() { wait_as(AT_BARRIER); }
 static inline void __syncwarp(unsigned mask = 0xffffffff) {
@@ -131,15 +134,17 @@ template <class T> static inline T __shfl_up_sync(unsigned mask, T x, int by, in
     return exchanged(mask, x, here % width >= by ? here - by : here);
 }
 static void run_fiber() {
-    fiber_work(fiber_values);
-    fiber_state[fiber] = ENDED;
-    _longjmp(scheduler_at, 1);
+    while (true) {
+        fiber_work(fiber_values);
+        wait_as(ENDED);
+    }
 }
-static void resume_fiber(bool starts) {
-    if (_setjmp(scheduler_at)) return;
+static __attribute__((noinline)) void resume_fiber(bool starts) {
+    if (__builtin_setjmp(scheduler_at)) return;
     fiber_state[fiber] = READY;
-    if (!starts) _longjmp(fiber_at[fiber], 1);
-    exchanges[fiber] = 0;
+    if (starts) exchanges[fiber] = 0;
+    if (fiber_lives[fiber]) jump(fiber_at[fiber]);
+    fiber_lives[fiber] = true;
     getcontext(&fiber_start);
     fiber_start.uc_stack.ss_sp = fiber_stacks + (size_t)fiber * STACK;
     fiber_start.uc_stack.ss_size = STACK;
@@ -177,6 +182,8 @@ static bool release_some(unsigned count) {
 static bool run_block(void (*work)(void **), void **values) {
     unsigned count = blockDim.x * blockDim.y * blockDim.z, left = count;
     if (!fiber_stacks) fiber_stacks = (char *)malloc((size_t)MOST_THREADS * STACK);
+    if (block_runs) memset(fiber_lives, 0, sizeof fiber_lives);  // the last one was left midway
+    block_runs = true;
     fiber_work = work;
     fiber_values = values;
     for (fiber = 0; fiber < count; ++fiber) fiber_state[fiber] = READY;
@@ -191,6 +198,7 @@ static bool run_block(void (*work)(void **), void **values) {
         }
         if (left && !release_some(count)) return false;
     }
+    block_runs = false;
     return true;
 }
 """
