@@ -4,6 +4,7 @@ from gluonish.lr_scheduler.scheduler import (
     CosineScheduler,
     FactorScheduler,
     InverseRootScheduler,
+    LinearScheduler,
     LRScheduler,
     MultiFactorScheduler,
     PolyScheduler,
@@ -14,6 +15,7 @@ __all__ = [
     "FactorScheduler",
     "InverseRootScheduler",
     "LRScheduler",
+    "LinearScheduler",
     "MultiFactorScheduler",
     "PolyScheduler",
 ]

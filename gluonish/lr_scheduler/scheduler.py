@@ -1,4 +1,4 @@
-"""Schedules of the learning rate: steps, polynomial, cosine and inverse root decay, with warm-up.
+"""Schedules of the learning rate: steps, polynomial, linear, cosine, inverse root; with warm-up.
 
 The attributes have MXNet's names and values, because trainer states save them.
 """
@@ -155,6 +155,47 @@ class PolyScheduler(_DecayScheduler):
     def _remaining(self, progress: float) -> float:
         remaining: float = (1 - progress) ** self.power
         return remaining
+
+
+class LinearScheduler(_DecayScheduler):
+    """Linear decay: lower the learning rate by equal steps.
+
+    Args:
+        max_update: Number of updates after which ``final_lr`` is reached.
+        base_lr: Learning rate after the warm-up.
+        final_lr: Learning rate at the end.
+        warmup_steps: As in `LRScheduler`.
+        warmup_begin_lr: As in `LRScheduler`.
+        warmup_mode: As in `LRScheduler`.
+
+    Raises:
+        ArgumentError: ``max_update`` is below 1.
+        ArgumentTypeError: ``max_update`` is not an int.
+
+    References:
+        J. Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers for Language
+        Understanding, 2019.
+
+    Example:
+        >>> import gluonish as mx
+        >>> schedule = mx.lr_scheduler.LinearScheduler(100, base_lr=1.0, warmup_steps=20)
+        >>> [schedule(10), schedule(20), schedule(60), schedule(100)]
+        [0.5, 1.0, 0.5, 0.0]
+    """
+
+    def __init__(
+        self,
+        max_update: int,
+        base_lr: float = 0.01,
+        final_lr: float = 0,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+
+    def _remaining(self, progress: float) -> float:
+        return 1 - progress
 
 
 class CosineScheduler(_DecayScheduler):

@@ -120,6 +120,9 @@ class AdamW(MomentsOptimizer):
 
     The state is ``(m, v)``. A step whose ``rescale_grad`` is 0 or not finite changes nothing.
 
+    Weights of norms and biases usually do not decay. All layers of Gluon call them ``gamma``,
+    ``beta`` and ``bias``, so that one pattern finds them; see the example.
+
     Args:
         learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         beta1: Decay rate of the running mean of gradients.
@@ -131,6 +134,14 @@ class AdamW(MomentsOptimizer):
 
     References:
         I. Loshchilov, F. Hutter, "Decoupled Weight Decay Regularization", 2019.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.gluon.nn.TransformerEncoder(1, 8, 16, 2)
+        >>> net.initialize()
+        >>> net.collect_params(".*(bias|gamma|beta)$").setattr("wd_mult", 0)
+        >>> options = {"learning_rate": 1e-3, "wd": 0.1}
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "adamw", options)
     """
 
     def __init__(

@@ -1,12 +1,20 @@
 """Schedulers that fall smoothly."""
 
+from collections.abc import Callable
+from math import cos, pi
+
 import pytest
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.lr_scheduler import CosineScheduler, InverseRootScheduler, PolyScheduler
+from gluonish.lr_scheduler import (
+    CosineScheduler,
+    InverseRootScheduler,
+    LinearScheduler,
+    PolyScheduler,
+)
 
 
-@pytest.mark.parametrize("kind", [CosineScheduler, PolyScheduler])
+@pytest.mark.parametrize("kind", [CosineScheduler, LinearScheduler, PolyScheduler])
 class TestDecay:
     def test_ends_at_final_lr_and_stays(self, kind: type[CosineScheduler]) -> None:
         scheduler = kind(10, base_lr=1.0, final_lr=0.25)
@@ -24,6 +32,26 @@ class TestDecay:
     def test_fractional_update_is_refused(self, kind: type[CosineScheduler]) -> None:
         with pytest.raises(ArgumentTypeError, match=r"int max_update, got 2\.5"):
             kind(2.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "remaining"),
+    [
+        (LinearScheduler, lambda done: 1 - done),
+        (CosineScheduler, lambda done: (1 + cos(pi * done)) / 2),
+        (PolyScheduler, lambda done: (1 - done) ** 2),
+    ],
+)
+def test_rates_are_those_of_the_formula(
+    kind: type[LinearScheduler], remaining: Callable[[float], float]
+) -> None:
+    schedule = kind(110, base_lr=0.3, final_lr=0.02, warmup_steps=10, warmup_begin_lr=0.01)
+    for step in range(120):
+        if step < 10:
+            expected = 0.01 + 0.29 * step / 10
+        else:
+            expected = 0.02 + 0.28 * remaining(min(1, (step - 10) / 100))
+        assert schedule(step) == pytest.approx(expected, rel=1e-12)
 
 
 class TestInverseRoot:

@@ -156,7 +156,8 @@ class MultiHeadAttention(HybridBlock):
         value: Like ``key``, whose array it is by default.
         mask: broadcasts to (N, H, T, S): boolean, true where a query attends to a key, or
             floating, added to the scores. With a growing cache, S is the length of the cache.
-        valid_length: number of keys of each sample, (N,); the others are hidden.
+        valid_length: number of keys of each sample, (N,), of at least 0 (on GPUs lower ones count
+            as 0); the others are hidden.
         cache: `AttentionCache`.
         positions: positions of the queries (and keys, if they are of the same array) for
             ``rotary``, (T,) or (N, T); None for 0, 1, ..., from the position of the cache on.

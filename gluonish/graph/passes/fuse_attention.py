@@ -215,7 +215,7 @@ class _Finder:
         link = self._stripped(_Link(old, new))
         if link.is_of(("Dropout",), reads):
             node = link.new.node
-            if node.attrs["axes"] or not node.attrs["p"] or reads[id(link.old.node), 1]:
+            if node.attrs["axes"] or not 0 < node.attrs["p"] < 1 or reads[id(link.old.node), 1]:
                 return None
             attrs |= {name: node.attrs[name] for name in ("mode", "train")}
             attrs["dropout"] = node.attrs["p"]

@@ -27,6 +27,7 @@ from gluonish.ops.attention.scaled_dot_product import (
     ATTENTION_BACKWARD,
     Reach,
     by_heads,
+    check_lengths,
     optional_inputs,
     output_by_heads,
     scale_of,
@@ -142,7 +143,7 @@ def _common(q: _Layout, k: _Layout, v: _Layout, attrs: Attrs) -> dict[str, int]:
         "scale": _bits(scale_of(attrs["scale"], width) * LOG2_E),
         "cap": _bits((attrs["softcap"] or 0.0) * LOG2_E),
         "p": _bits(attrs["dropout"]),
-        "factor": _bits(1 / (1 - attrs["dropout"]) if attrs["dropout"] < 1 else 0.0),
+        "factor": _bits(1 / (1 - attrs["dropout"])),
         **q.steps("q"),
         **k.steps("k"),
         **v.steps("v"),
@@ -279,6 +280,8 @@ class _ForwardPlan(_Plan):
     def run(self, *arrays: Array, key: Key | None = None) -> None:
         """Run on outputs and inputs that have the plan's layouts."""
         out, log_sum, drawn, q, k, v, *rest = arrays
+        if self._attrs["use_length"]:
+            check_lengths(rest[-1], self._attrs)
         values = {"out_at": address(out), "log_sum_at": address(log_sum), "q_at": address(q)}
         values |= {"k_at": address(k), "v_at": address(v)}
         values |= _optional_addresses(rest, self._attrs)

@@ -178,8 +178,8 @@ def _infer(q: Spec, k: Spec, v: Spec, *others: Spec, **attrs: Any) -> tuple[Spec
     queries, keys, values = _check(q, k, v, layout)
     if attrs["swapped"] and (len(queries) < 4 or layout != "NHTC"):
         raise OperatorError(f"{_NAME}: expected heads in query (N, H, T, C), got {q}")
-    if not 0 <= dropout <= 1:
-        raise OperatorError(f"{_NAME}: expected dropout in [0, 1], got {dropout}")
+    if not 0 <= dropout < 1:
+        raise OperatorError(f"{_NAME}: expected dropout in [0, 1), got {dropout}")
     if attrs["softcap"] is not None and not attrs["softcap"] > 0:
         raise OperatorError(f"{_NAME}: expected softcap above 0 or None, got {attrs['softcap']}")
     _check_optional((*queries[:-1], keys[-2]), *optional_inputs(others, attrs))
@@ -188,6 +188,22 @@ def _infer(q: Spec, k: Spec, v: Spec, *others: Spec, **attrs: Any) -> tuple[Spec
     if attrs["swapped"]:
         shape = (*shape[:-3], shape[-2], shape[-3], shape[-1])
     return Spec(_shape_by_layout(shape, layout), q.dtype), log_sum, Spec((2,), INT64)
+
+
+def check_lengths(lengths: Any, attrs: Attrs) -> None:
+    """Refuse lengths below 0, in memory of the host.
+
+    On devices, where the check would wait for them, they count as 0, as they do in attention that
+    was written out.
+
+    Raises:
+        OperatorError: A length is below 0, or NaN.
+    """
+    if type(lengths) is not np.ndarray or attrs["bounded"] or not lengths.size:
+        return
+    least = lengths.min()
+    if not least >= 0:
+        raise OperatorError(f"{_NAME}: expected valid_length of at least 0, got {least}")
 
 
 def _repeated(xp: ModuleType, array: Any, heads: int) -> Any:
@@ -262,6 +278,8 @@ def _kernel(
     **attrs: Any,
 ) -> None:
     out, log_sum, drawn = outputs
+    mask, lengths = optional_inputs(others, attrs)
+    check_lengths(lengths, attrs)
     if key is not None:
         store_key(xp, drawn, key)
     else:
@@ -273,7 +291,7 @@ def _kernel(
     q, k, v = (by_heads(x, attrs["layout"]) for x in (q, k, v))
     heads = q.shape[-3]
     k, v = (_repeated(xp, x, heads) for x in (k, v))
-    weights = _scores(xp, q, k, *optional_inputs(others, attrs), attrs).values
+    weights = _scores(xp, q, k, mask, lengths, attrs).values
     top = weights.max(axis=-1, keepdims=True)
     top = xp.where(top == -math.inf, top.dtype.type(0), top)
     weights = xp.exp(weights - top)
@@ -388,7 +406,8 @@ ATTENTION = register(
             "Shapes: query (N, H, T, C), key (N, K, S, C), value (N, K, S, V), where K divides H;\n"
             "output (N, H, T, V). With layout NTHC or TNHC the axes are in that order. Without\n"
             "heads, (N, T, C). mask broadcasts to (N, H, T, S); valid_length (N,), or\n"
-            "(2, N): of queries, the others of which attend to no key, and of keys."
+            "(2, N): of queries, the others of which attend to no key, and of keys. Lengths below\n"
+            "0 are an error on CPUs; on GPUs they count as 0."
         ),
         inputs=_INPUTS,
         active_inputs=lambda attrs: _active(_INPUTS, attrs),

@@ -161,20 +161,6 @@ def test_row_sparse_gradients(options: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
-def test_norms_and_biases_do_not_decay_by_a_rule() -> None:
-    net = nn.HybridSequential()
-    net.add(nn.Dense(4, in_units=5), nn.LayerNorm(in_channels=4))
-    net.initialize(mx.init.One())
-    net.collect_params(".*(bias|gamma|beta)").setattr("wd_mult", 0.0)
-    made = gluon.Trainer(net.collect_params(), "adamw", {"learning_rate": 0.1, "wd": 0.5})
-    with autograd.record():
-        loss = (net(nd.array(X)) * 0).sum()
-    loss.backward()
-    made.step(1)
-    assert net[0].weight.data().asnumpy().max() < 1
-    assert (net[1].gamma.data().asnumpy() == 1).all()
-
-
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_an_infinite_norm_warns() -> None:
     net = network()

@@ -115,7 +115,7 @@ def test_masks_and_lengths(dtype: str, layout: str, kind: str) -> None:
 @pytest.mark.parametrize("keys", [132, 133])
 def test_dropout_and_a_cap(dtype: str, keys: int) -> None:
     random = np.random.default_rng(4)
-    for attrs in ({"dropout": 0.3}, {"dropout": 1.0}, {"softcap": 1.5}):
+    for attrs in ({"dropout": 0.3}, {"dropout": 0.9}, {"softcap": 1.5}):
         hold(random, (2, 2, 1, 40, keys, 16, 24), dtype, **attrs, causal=True)
 
 

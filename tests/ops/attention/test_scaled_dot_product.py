@@ -280,7 +280,7 @@ def test_arrays_that_do_not_fit_are_refused(inputs: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"dropout": 1.5}, r"expected dropout in \[0, 1\], got 1.5"),
+        ({"dropout": 1.5}, r"expected dropout in \[0, 1\), got 1.5"),
         ({"softcap": -1.0}, "expected softcap above 0 or None, got -1.0"),
         ({"window": 0}, "window"),
         ({"mask": np.ones((2, 3), bool)}, "expected a mask that broadcasts to"),
