@@ -14,7 +14,7 @@ References:
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import sqrt
 from pathlib import Path
@@ -42,14 +42,22 @@ __all__ = ["apply", "load", "merge", "save"]
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 _PREFIX = "base_model.model."
 
-# Options of peft that change the computation, with the values that leave it as it is here.
+# Options of peft that change the computation, or the network that the adapters are for, with the
+# values that leave these as they are here. fan_in_fan_out is none of them: it says how the network
+# stores its own weights, and A and B have the same shapes with it.
+_OFF: tuple[Any, ...] = (False, None, [], {})
 _UNSUPPORTED: dict[str, tuple[Any, ...]] = {
     "bias": ("none",),
-    "use_dora": (False, None),
-    "rank_pattern": ({}, None),
-    "alpha_pattern": ({}, None),
-    "modules_to_save": ([], None),
-    "fan_in_fan_out": (False, None),
+    "init_lora_weights": (True, False, None, "gaussian", "orthogonal", "eva"),
+    **dict.fromkeys(
+        (
+            *("modules_to_save", "use_dora", "lora_bias", "rank_pattern", "alpha_pattern"),
+            *("layer_replication", "target_parameters", "trainable_token_indices", "use_qalora"),
+            *("alora_invocation_tokens", "arrow_config", "use_bdlora", "kasa_config"),
+            "monteclora_config",
+        ),
+        _OFF,
+    ),
 }
 
 
@@ -121,7 +129,7 @@ def _adapted(net: Block) -> dict[str, _AdaptedDense]:
 
 def apply(
     net: Block,
-    targets: str,
+    targets: str | Sequence[str],
     rank: int = 8,
     alpha: float = 16.0,
     dropout: float = 0.0,
@@ -132,7 +140,8 @@ def apply(
     Args:
         net: The network; it is changed in place.
         targets: Regular expression that the attribute path of a Dense layer must match as a whole,
-            such as ``".*(query|value)"``.
+            such as ``".*(query|value)"``; or a list of names, such as ``["query", "value"]``, for
+            layers whose path is one of them or ends in a dot and one of them, as in peft.
         rank: Number of rows of A.
         alpha: Factor of the adapter; the scale is ``alpha / rank``.
         dropout: Probability of zeroing an input of the adapter, in [0, 1).
@@ -156,17 +165,9 @@ def apply(
         raise ArgumentError(f"lora.apply: expected rank of 1 or more, got {rank}")
     if not 0 <= dropout < 1:
         raise ArgumentError(f"lora.apply: expected dropout in [0, 1), got {dropout}")
-    adapter = {
-        "rank": rank,
-        "alpha": alpha,
-        "dropout": dropout,
-        "use_rslora": use_rslora,
-        "scale": alpha / (sqrt(rank) if use_rslora else rank),
-    }
+    adapter = _options(rank, alpha, dropout, use_rslora)
     chosen = {
-        path: x
-        for path, x in _paths(net)
-        if isinstance(x, Dense) and re.fullmatch(targets, path) is not None
+        path: x for path, x in _paths(net) if isinstance(x, Dense) and _matches(targets, path)
     }
     if not chosen:
         dense = [path for path, x in _paths(net) if isinstance(x, Dense)]
@@ -184,6 +185,31 @@ def apply(
     for layer in chosen.values():
         _adapt(layer, adapter)
     return list(chosen)
+
+
+def _options(rank: int, alpha: float, dropout: float, use_rslora: bool) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "alpha": alpha,
+        "dropout": dropout,
+        "use_rslora": use_rslora,
+        "scale": alpha / (sqrt(rank) if use_rslora else rank),
+    }
+
+
+def _matches(targets: str | Sequence[str], path: str) -> bool:
+    """Whether a path is among targets, as in peft."""
+    if isinstance(targets, str):
+        return re.fullmatch(targets, path) is not None
+    return any(path == name or path.endswith(f".{name}") for name in targets)
+
+
+def _target_modules(net: Block, paths: Sequence[str]) -> list[str] | str:
+    """Return paths as peft's targets: a pattern if a list would match more Dense layers."""
+    dense = [path for path, x in _paths(net) if isinstance(x, Dense)]
+    if sum(_matches(paths, path) for path in dense) == len(paths):
+        return list(paths)
+    return "|".join(map(re.escape, paths))
 
 
 def _freeze(parameter: Any) -> None:
@@ -281,7 +307,7 @@ def save(net: Block, folder: str | os.PathLike[str], base_model: str | None = No
         "lora_alpha": first["alpha"],
         "lora_dropout": first["dropout"],
         "use_rslora": first["use_rslora"],
-        "target_modules": list(layers),
+        "target_modules": _target_modules(net, list(layers)),
         "bias": "none",
         "fan_in_fan_out": False,
         "inference_mode": True,
@@ -294,7 +320,7 @@ def save(net: Block, folder: str | os.PathLike[str], base_model: str | None = No
 
 
 def load(net: Block, folder: str | os.PathLike[str]) -> list[str]:
-    """Load adapters that `save` or peft wrote; layers without an adapter get one.
+    """Load adapters that `save` or peft wrote, with their scale; layers without one get one.
 
     Args:
         net: The network, with the attribute paths of the file.
@@ -305,7 +331,9 @@ def load(net: Block, folder: str | os.PathLike[str]) -> list[str]:
 
     Raises:
         FileFormatError: A file is not one of LoRA adapters.
-        NotSupportedError: The adapters compute otherwise: DoRA, trained biases, ranks by layer.
+        NotSupportedError: The adapters compute otherwise (DoRA, trained biases, ranks by layer), or
+            are for another network: the file has modules of its own (``modules_to_save``), or
+            changed the network's weights at first (PiSSA).
         ParameterError: The network lacks a layer of the file, or a shape differs.
     """
     path = Path(folder)
@@ -318,19 +346,22 @@ def load(net: Block, folder: str | os.PathLike[str]) -> list[str]:
                 f"lora.load: expected a Dense layer at {name}, which {path / _WEIGHTS} adapts, got "
                 f"{type(layers.get(name)).__name__}"
             )
+    options = (
+        config["r"],
+        config["lora_alpha"],
+        config.get("lora_dropout") or 0.0,
+        bool(config.get("use_rslora")),
+    )
     new = [name for name in values if not isinstance(layers[name], _AdaptedDense)]
     if new:
-        apply(
-            net,
-            "|".join(map(re.escape, new)),
-            config["r"],
-            config["lora_alpha"],
-            config.get("lora_dropout") or 0.0,
-            bool(config.get("use_rslora")),
-        )
+        apply(net, "|".join(map(re.escape, new)), *options)
     for name, pair in values.items():
         for parameter, value in zip(_pair(layers[name]), pair, strict=True):
             _set(parameter, value, name)
+        layer: Any = layers[name]
+        if layer._adapter != _options(*options):
+            layer._adapter = _options(*options)
+            layer._clear_cached_op()
     return list(values)
 
 
@@ -364,8 +395,8 @@ def _config(path: Path) -> dict[str, Any]:
     for key, allowed in _UNSUPPORTED.items():
         if key in config and config[key] not in allowed:
             raise NotSupportedError(
-                f"{path}: expected {key} {allowed[0]!r}, which is what Dense layers compute, got "
-                f"{config[key]!r}"
+                f"{path}: expected {key} {allowed[0]!r}, as plain adapters of Dense layers have, "
+                f"got {config[key]!r}"
             )
     return dict(config)
 
@@ -378,7 +409,8 @@ def _values(path: Path) -> dict[str, tuple[NDArray, NDArray]]:
         match = re.fullmatch(r"base_model\.model\.(.+)\.lora_([AB])(?:\.default)?\.weight", key)
         if match is None:
             raise FileFormatError(
-                f"{path}: expected names {_PREFIX}PATH.lora_A.weight or lora_B, got {key}"
+                f"{path}: expected names {_PREFIX}PATH.lora_A.weight or lora_B, got {key}; in "
+                "peft, save with save_embedding_layers=False"
             )
         found.setdefault(match[1], {})[match[2]] = value
     if not found or any(len(pair) != 2 for pair in found.values()):
