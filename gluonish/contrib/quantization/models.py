@@ -144,7 +144,10 @@ class _Run:
         data = dict(zip(self._data_names, batch, strict=False))
         if not self._names:
             return
-        for name, output in zip(self._names, self._executor(data).forward(**data), strict=True):
+        # Outputs that get thresholds may be made of constants and of some inputs only.
+        read = set(self._symbol.list_inputs())
+        used = {name: array for name, array in data.items() if name in read}
+        for name, output in zip(self._names, self._executor(used).forward(**used), strict=True):
             collector.collect(name, output)
 
     def _executor(self, data: Arrays) -> Any:

@@ -53,10 +53,17 @@ class InferredGraph:
 def cached_symbols(
     block: Traceable, graph: Graph | InferredGraph | None
 ) -> tuple[()] | tuple[list[Symbol], Symbol]:
-    """Return the inputs and the outputs of a block's graph as Symbols; () without a graph."""
+    """Return the inputs and the outputs of a block's graph as Symbols; () without a graph.
+
+    Inputs are in the order of the call's arguments, as far as the graph reads them.
+    """
     if graph is None:
         return ()
     outputs = graph.symbol()
+    if isinstance(graph, HybridGraph | InferredGraph):
+        read = set(outputs.list_inputs())
+        data = [node for node in graph._traced.data if node.name in read]
+        return [Symbol([Value(node)]) for node in data], outputs
     weights, internals = block.collect_params(), outputs.get_internals()
     inputs = [internals[name] for name in outputs.list_inputs() if name not in weights]
     return inputs, outputs

@@ -321,7 +321,7 @@ class MultiHeadAttention(HybridBlock):
         else:
             attrs |= {"mask": mask, "valid_length": valid_length, "dropout": self._dropout}
             made = F.scaled_dot_product_attention(q, k, v, **attrs)
-        return self.output(F.reshape(made, shape=(0, 0, -1)))
+        return self.output(F.reshape(made, shape=(0, 0, self._heads[0] * self._head_units)))
 
     def _check_call(self, key: Any, value: Any, valid_length: Any, cache: Any) -> None:
         """Refuse arguments that exclude each other.
@@ -371,7 +371,7 @@ class MultiHeadAttention(HybridBlock):
 
     def _split(self, F: ModuleType, x: Any, *counts: int) -> list[Any]:
         """Split features into groups of heads."""
-        x = F.reshape(x, shape=(0, 0, -1, self._head_units))
+        x = F.reshape(x, shape=(0, 0, sum(counts), self._head_units))
         if len(counts) == 1:
             return [x]
         ends = [sum(counts[: i + 1]) for i in range(len(counts))]

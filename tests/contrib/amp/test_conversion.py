@@ -102,6 +102,28 @@ def test_convert_model_casts_the_parameters_that_it_says_it_does() -> None:
     assert {x.dtype for x in still.values()} == {np.float32}
 
 
+class _SecondFirst(mx.gluon.HybridBlock):
+    """A network whose graph reads its second input first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Dense(2, in_units=2)
+
+    def hybrid_forward(self, F: Any, x: Any, y: Any) -> Any:
+        return F.broadcast_sub(self.dense(y), x)
+
+
+def test_inputs_of_a_converted_network_are_in_the_order_of_the_call() -> None:
+    net = _SecondFirst()
+    net.initialize(mx.init.Normal(1.0))
+    net.hybridize()
+    x, y = mx.nd.array([[1.0, 2.0]]), mx.nd.array([[4.0, 8.0]])
+    wanted = net(x, y).asnumpy()
+    assert [name.name for name in net._cached_graph[0]] == ["data0", "data1"]
+    found = amp.convert_hybrid_block(net, "bfloat16")(x, y)
+    np.testing.assert_allclose(found.asnumpy(), wanted, rtol=0, atol=2e-2 * np.abs(wanted).max())
+
+
 def test_wrong_arguments_are_refused() -> None:
     sym = calls.graph(mx.sym, "elu")
     with pytest.raises(ArgumentTypeError, match="convert_symbol: expected a Symbol, got int"):

@@ -185,6 +185,22 @@ def test_graph_is_calibrated_by_a_program_of_its_own() -> None:
     np.testing.assert_allclose(bound.forward()[0].asnumpy(), rows @ weight.T, atol=0.05)
 
 
+class _Constants(mx.gluon.HybridBlock):
+    """Add joined constants, which get thresholds, to the input, which gets none."""
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        joined = F.concat(F.arange(1, 3), F.arange(3, 5), dim=0)
+        return F.broadcast_add(x, F.reshape(joined, shape=(1, 4)))
+
+
+def test_thresholds_of_constants_alone() -> None:
+    net, x = _Constants(), mx.nd.ones((2, 4))
+    net.initialize()
+    data = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(x), batch_size=2)
+    found = q.quantize_net(net, calib_data=data, calib_mode="naive")(x)
+    np.testing.assert_allclose(found.asnumpy(), net(x).asnumpy(), rtol=0, atol=0.05)
+
+
 def test_none_gives_no_collector() -> None:
     symbol = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="fc")
     params = {"fc_weight": mx.nd.ones((4, 5)), "fc_bias": mx.nd.zeros(4)}
