@@ -1,5 +1,6 @@
 """ResNet-50 of gluonish's model zoo, and the same network in PyTorch, by its symbol file."""
 
+import itertools
 import json
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ _SGD = {"learning_rate": 1e-3, "momentum": 0.9}
 # Largest difference of outputs, of the largest output; roundings of fifty layers add up.
 _ALIKE = {"float32": 5e-3, "TF32": 5e-2, "AMP": 0.5}
 _COMPILE_S = 100
+_ADDRESSES = 8  # more than an array may have to be used in place by graphs of its own
 
 
 def described_network(place: Place, real: str, rehearsed: str) -> Any:
@@ -64,8 +66,18 @@ def _theirs(place: Place, described: Any, count: int, *, training: bool) -> tupl
     return net.to(**last), data.to(**last), target
 
 
-def inference(place: Place, note: Note, *, batch_size: int, precision: str) -> Iterator[None]:
-    """Compare calls of the network; AMP has all of it in bfloat16."""
+def inference(
+    place: Place, note: Note, *, batch_size: int, precision: str, moving: bool = False
+) -> Iterator[None]:
+    """Compare calls of the network; AMP has all of it in bfloat16.
+
+    Args:
+        place: Where.
+        note: Told what is found.
+        batch_size: Images.
+        precision: ``AMP``, ``TF32`` or ``float32``.
+        moving: Whether ours has the images at another address at each call.
+    """
     described = _described(place)
     count = place.pick(batch_size, min(batch_size, 2))
     differences: list[float] = []
@@ -86,9 +98,11 @@ def inference(place: Place, note: Note, *, batch_size: int, precision: str) -> I
 
     with our_precision(precision):
         net, data, _ = _ours(place, described, count, dtype)
+        copies = [data.copy() for _ in range(_ADDRESSES * moving)]
+        images = itertools.cycle([data, *copies])
 
         def ours() -> Any:
-            return net(data)
+            return net(next(images))
 
         yield from compare(place, note, ours, peers, per_step=count, seconds=0.3)
     limit = _ALIKE[precision]

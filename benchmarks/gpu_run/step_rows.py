@@ -31,10 +31,15 @@ class Steps:
         body = functools.partial(networks.training, batch_size=batch_size, precision=precision)
         self._add(f"ResNet-50 training, {batch_size}, {precision}", body, graphs)
 
-    def inference(self, batch_size: int, precision: str, *, graphs: bool = False) -> None:
-        """Add a call of ResNet-50."""
-        body = functools.partial(networks.inference, batch_size=batch_size, precision=precision)
-        self._add(f"ResNet-50 inference, {batch_size}, {precision}", body, graphs)
+    def inference(
+        self, batch_size: int, precision: str, *, graphs: bool = False, moving: bool = False
+    ) -> None:
+        """Add a call of ResNet-50, whose images may have another address at each call."""
+        body = functools.partial(
+            networks.inference, batch_size=batch_size, precision=precision, moving=moving
+        )
+        name = f"ResNet-50 inference, {batch_size}, {precision}"
+        self._add(name + ", moving images" * moving, body, graphs)
 
     def bert(self, precision: str, *, graphs: bool = False) -> None:
         """Add a training step of BERT-base."""

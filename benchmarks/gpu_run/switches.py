@@ -6,6 +6,7 @@ _RESNET = "ResNet-50 training, 64, AMP, CUDA graphs"
 _BERT = "BERT-base training, 32 x 128, AMP, CUDA graphs"
 _LSTM = "LSTM 2 x 650 training, TF32, CUDA graphs"
 _IMAGES = "ResNet-50 inference, 64, AMP, CUDA graphs"
+_MOVING = "ResNet-50 inference, 64, AMP, moving images, CUDA graphs"
 _IMAGE = "ResNet-50 inference, 1, TF32, CUDA graphs"
 # The rows that two sides are compared on, where nothing else is asked.
 BIG = (_RESNET, _BERT, _LSTM, _IMAGES, _IMAGE)
@@ -51,5 +52,6 @@ SWITCHES: tuple[Switch, ...] = (
     Switch("MXNET_CUDNN_AUTOTUNE_DEFAULT=0,1", (_RESNET, _IMAGES)),
     _without("cast_weights", _BERT),
     Switch("GLUONISH_DEVICE_LOSS_SCALE=0,1", ("ResNet-50 training, 64, FP16, CUDA graphs",)),
+    Switch("GLUONISH_CUDA_MOVE=0,1", (_MOVING,)),
     Switch("GLUONISH_STAGING_MB=0,32", ("upload of 64 images, float32",)),
 )

@@ -4,7 +4,7 @@ Every context has one `Device`, returned by `device_of`. The CPU's arrays are Nu
 CuPy's, which is imported at the first use of a ``gpu`` context.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Literal, Protocol, cast
 
@@ -32,15 +32,37 @@ class StoredKey(Protocol):
         """Store a key for the next launches, on the current stream."""
 
 
+class MovingArray(Protocol):
+    """An array that a replay reads at an address that can be changed.
+
+    Attributes:
+        address: The address that the next launch of the replay reads.
+        is_usable: Whether the replay may be launched; false after the device refused a change.
+    """
+
+    address: int
+    is_usable: bool
+
+    def read(self, array: Any, /) -> bool:
+        """Have later launches read a contiguous array of the same shape and dtype.
+
+        Returns:
+            False if they have to read a copy of it, or the device refuses the change.
+        """
+        raise NotImplementedError
+
+
 class Replay(Protocol):
     """Captured kernel launches, which one call repeats on the same memory.
 
     Attributes:
         is_outgrown: Whether it was dropped, so that its memory can be replaced; a new capture of
             the launches uses the new memory.
+        moves: Arrays of the caller that it reads where they are, by the caller's index.
     """
 
     is_outgrown: bool
+    moves: dict[int, MovingArray]
 
     def launch(self) -> bool:
         """Repeat the launches; return False, without launching, if that is no longer possible."""
@@ -66,6 +88,28 @@ class Graphs(Protocol):
         Raises:
             Exception: The work of ``run`` cannot be captured; nothing was executed.
         """
+
+    def is_worth_moving(self, nbytes: int, /) -> bool:
+        """Whether a replay should read an array of this size where it is, instead of a copy."""
+        raise NotImplementedError
+
+    def find_moving(
+        self,
+        replay: Any,
+        run: Callable[[], None],
+        array: Any,
+        moved: Any,
+        written: Sequence[Any],
+        /,
+    ) -> MovingArray | None:
+        """Return an array that a replay can read at other addresses; None if it must be copied.
+
+        Args:
+            replay: The replay of the work on ``array``, which it only reads.
+            run: The same work on ``moved``, to be captured without executing it.
+            written: Arrays of the caller that the work writes.
+        """
+        raise NotImplementedError
 
     def settings(self) -> Hashable:
         """Settings that kernels read when they launch; a replay keeps those of its capture.

@@ -20,7 +20,7 @@ _MAX_SEEN = 64  # versions that are remembered until they recur
 _TRIAL, _TRIAL_START = 8, 4
 _MAX_ADDRESSES = 3  # of an argument that is used in place afterwards
 # Bytes; libraries have other kernels for other alignments, which may not have run before a capture.
-_ALIGNMENT = 256
+ALIGNMENT = 256
 _MAX_MISSES = 24  # calls without a replay, more than with one, until all arguments are copied again
 
 
@@ -36,6 +36,7 @@ class ReplayMemo:
         key: Memory that the replays read a random key from; None if they draw no numbers.
         read: Copied arguments that the replays read.
         replays: The replays, by version.
+        unmovable: Arguments that replays cannot read where they are.
         written: Copied arguments that the replays write.
     """
 
@@ -51,12 +52,14 @@ class ReplayMemo:
         "key",
         "read",
         "replays",
+        "unmovable",
         "written",
     )
 
     def __init__(self, read: Sequence[int], written: Sequence[int]) -> None:
         self.replays = Programs[Replay](_MAX_REPLAYS)
         self.fixed: dict[int, Any] = {}
+        self.unmovable: set[int] = set()
         self.key: StoredKey | None = None
         self.read, self.written = self._all = (read, written)
         self._seen: OrderedDict[Version, int] = OrderedDict()
@@ -92,6 +95,31 @@ class ReplayMemo:
         self._seen.pop(version, None)
         self.replays.add(version, replay)
 
+    def fixed_array(self, xp: Any, index: int, like: Any) -> Any:
+        """Return the memory for a copied argument, allocated once.
+
+        Raises:
+            MemoryError: There is no memory for it.
+        """
+        found = self.fixed.get(index)
+        if found is None:
+            found = self.fixed[index] = xp.empty(like.shape, like.dtype)
+        return found
+
+    def movable(self, changed: Collection[int]) -> list[int]:
+        """Return the copied arguments that replays may read where they are; none are changed."""
+        return [i for i in self.read if i not in changed and i not in self.unmovable]
+
+    def release_moved(self, replay: Replay) -> None:
+        """Release the memory for arguments that a new replay, and all others, read elsewhere.
+
+        These arguments are not used in place afterwards: moving them needs no new replay.
+        """
+        for index in replay.moves:
+            self._addresses.pop(index, None)
+            if all(index in other.moves for other in self.replays.values()):
+                self.fixed.pop(index, None)
+
     def observe(self, values: Values) -> None:
         """Record a launch; after some, use arguments at recurring addresses in place."""
         self._misses = max(0, self._misses - 1)
@@ -101,7 +129,7 @@ class ReplayMemo:
             for index, seen in tuple(self._addresses.items()):
                 address = values[index].data.ptr
                 seen.add(address)
-                if len(seen) > _MAX_ADDRESSES or address % _ALIGNMENT:
+                if len(seen) > _MAX_ADDRESSES or address % ALIGNMENT:
                     del self._addresses[index]
         self._trial -= 1
         if not self._trial:

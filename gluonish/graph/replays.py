@@ -9,6 +9,9 @@ that memory, and what it writes from there. Parameters, their gradients and arra
 copied are used in place. The *version* of a replay is the settings and the addresses used in place;
 it serves only the calls of its version.
 
+A large argument that is only read need not be copied if the device can change its address in a
+replay: it is *moved*, which costs nothing while its address stays the same.
+
 A chunk runs instruction by instruction at first, and is captured when the same version recurs. An
 instruction whose capture fails is not tried again: one chunk ends before it and another begins
 after it. A failed capture executes nothing, so the instructions can run normally after it.
@@ -18,11 +21,12 @@ Random numbers: repeated launches read their key from memory, where each call wr
 
 import logging
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from gluonish.core.device import Graphs, Replay
+from gluonish.core.device import Graphs, MovingArray, Replay
 from gluonish.graph.instructions import Instruction, KernelInstruction, Values, ViewInstruction
-from gluonish.graph.replay_memo import ReplayMemo, Version
+from gluonish.graph.replay_memo import ALIGNMENT, ReplayMemo, Version
 
 _LOG = logging.getLogger("gluonish")
 
@@ -40,6 +44,7 @@ class _Chunk:
         repeated: Whether the instructions may be captured.
 
     Attributes:
+        changed: Arguments that the instructions write.
         draws: Whether the instructions draw random numbers.
         name: Name of the chunk, for messages.
         read: Copied arguments that the instructions read.
@@ -67,6 +72,7 @@ class _Chunk:
         self._used = sorted({*read, *written})
         self.read = sorted(read.intersection(copied))
         self.written = sorted(written.intersection(copied))
+        self.changed = sorted(written)
         used = {i for x in instructions for i in x.reads} - {view.writes[0] for view in self.views}
         self._earlier_views = [
             (i, origins[i]) for i in used if origins.get(i, i) != i and origins[i] in copied
@@ -92,16 +98,20 @@ class _Chunk:
                 found.append(array.data.ptr)
         return tuple(found)
 
-    def fixed_values(self, xp: Any, values: Values, memo: ReplayMemo) -> Values:
-        """Return values with the chunk's own memory, allocated once, for the copied arguments."""
-        result, fixed = list(values), memo.fixed
-        for index in {*memo.read, *memo.written}:
-            if index not in fixed:
-                fixed[index] = xp.empty(values[index].shape, values[index].dtype)
-            result[index] = fixed[index]
+    def fixed_values(
+        self, xp: Any, values: Values, memo: ReplayMemo, moved: int | None = None
+    ) -> Values:
+        """Return values with the chunk's own memory, allocated once, for the copied arguments.
+
+        Args:
+            moved: A copied argument to leave where it is.
+        """
+        result, copied = list(values), {*memo.read, *memo.written} - {moved}
+        for index in copied:
+            result[index] = memo.fixed_array(xp, index, values[index])
         for index, root in self._earlier_views:
-            if root in fixed:
-                result[index] = fixed[root].reshape(values[index].shape)
+            if root in copied:
+                result[index] = result[root].reshape(values[index].shape)
         return result
 
 
@@ -189,9 +199,17 @@ class RepeatedSegment(list[Instruction]):
         self, replay: Replay, chunk: _Chunk, memo: ReplayMemo, xp: Any, values: Values, key: Any
     ) -> bool:
         """Launch a replay on the arrays of a call, and return whether the launch succeeded."""
-        copy, fixed = self._graphs.copy, memo.fixed
+        copy, fixed, moves = self._graphs.copy, memo.fixed, replay.moves
         for index in memo.read:
-            copy(fixed[index], values[index])
+            array, move = values[index], moves.get(index)
+            if move is None:
+                copy(fixed[index], array)
+            elif (
+                move.address != array.data.ptr
+                and not move.read(array)
+                and not self._read_copy(index, move, memo, xp, array)
+            ):
+                return False
         for view in chunk.views:
             view.run(xp, values, key)
         if memo.key is not None:
@@ -201,6 +219,25 @@ class RepeatedSegment(list[Instruction]):
         for index in memo.written:
             copy(values[index], fixed[index])
         return True
+
+    def _read_copy(
+        self, index: int, move: MovingArray, memo: ReplayMemo, xp: Any, array: Any
+    ) -> bool:
+        """Have a replay read a copy of an argument that it cannot read where it is.
+
+        Returns:
+            Whether the replay is usable.
+        """
+        if move.is_usable:
+            try:
+                target = memo.fixed_array(xp, index, array)
+            except MemoryError:
+                return False
+            self._graphs.copy(target, array)
+            if move.address == target.data.ptr or move.read(target):
+                return True
+        memo.unmovable.add(index)
+        return False
 
     def _replay(
         self,
@@ -239,15 +276,15 @@ class RepeatedSegment(list[Instruction]):
             return None
         key: Any = (0, 0) if memo.key is None else (memo.key, 0)
 
-        def run() -> None:
+        def run(arrays: Values) -> None:
             nonlocal done
             done = 0  # the device may call it again
             for instruction in chunk.instructions:
-                run_each((instruction,), fixed, key)
+                run_each((instruction,), arrays, key)
                 done += 1
 
         try:
-            return self._graphs.capture(run)
+            made = self._graphs.capture(partial(run, fixed))
         except Exception as error:
             instruction = chunk.instructions[min(done, count - 1)]
             _LOG.debug(
@@ -263,6 +300,33 @@ class RepeatedSegment(list[Instruction]):
             self._chunks = self._split()
             self._count_call(values, chunk)
             return None
+        if made is not None:
+            self._find_moves(made, chunk, memo, run, xp, values)
+        return made
+
+    def _find_moves(
+        self,
+        replay: Replay,
+        chunk: _Chunk,
+        memo: ReplayMemo,
+        run: Callable[[Values], None],
+        xp: Any,
+        values: Values,
+    ) -> None:
+        """Find the large arguments that a new replay can read where they are."""
+        graphs, fixed = self._graphs, memo.fixed
+        for index in memo.movable(chunk.changed):
+            array = values[index]
+            if array.data.ptr % ALIGNMENT or not graphs.is_worth_moving(array.nbytes):
+                continue
+            again = partial(run, chunk.fixed_values(xp, values, memo, moved=index))
+            written = [values[i] for i in chunk.changed if i not in memo.written]
+            moving = graphs.find_moving(replay, again, fixed[index], array, written)
+            if moving is None:
+                memo.unmovable.add(index)
+            else:
+                replay.moves[index] = moving
+        memo.release_moved(replay)
 
     def _count_call(self, values: Values, dropped: _Chunk) -> None:
         """Count a call for chunks that a failed capture has made."""

@@ -7,7 +7,11 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd
-from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS, MXNET_GPU_WORKER_NSTREAMS
+from gluonish.core.config import (
+    GLUONISH_CUDA_MOVE,
+    MXNET_ENABLE_CUDA_GRAPHS,
+    MXNET_GPU_WORKER_NSTREAMS,
+)
 from gluonish.tools.env_checks import CHECKS
 from tests.kernels.cupy.graph_programs import (
     GPU,
@@ -86,6 +90,55 @@ def test_operators_that_no_graph_can_hold_run_between_graphs() -> None:
     got, want, launches = both(lambda: inference(Net, (2, 4, 5), 10))
     near(got, want)
     assert launches >= LEAST
+
+
+def elementwise() -> mx.gluon.nn.HybridBlock:
+    return mx.gluon.nn.HybridLambda(lambda F, x: F.sum(F.tanh(x) * 2 + 1, axis=1))
+
+
+def stem() -> mx.gluon.nn.HybridBlock:
+    """Three channels that a launch of ours pads, and the first layers of a ResNet."""
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Conv2D(16, 3, strides=2, padding=1, in_channels=3, use_bias=False))
+    net.add(mx.gluon.nn.BatchNorm(in_channels=16), mx.gluon.nn.Activation("relu"))
+    net.cast("bfloat16")
+    return net
+
+
+def bits_of_calls(make: Any, batches: list[Any]) -> tuple[list[Any], int]:
+    """Return the sums of outputs on arrays that take turns, and how many of these are moved."""
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        before = {id(replay) for replay in tuple(graphs()._living)}
+        net, found = made(make), []
+        for i in range(2 * len(batches)):
+            found.append(net(batches[i % len(batches)]).astype("float32").sum(axis=0).asnumpy())
+        replays = [x for x in tuple(graphs()._living) if id(x) not in before]
+        return found, sum(len(replay.moves) for replay in replays)
+
+
+@pytest.mark.skipif(not ONE_STREAM, reason="its few calls launch no graph on several streams")
+@pytest.mark.parametrize(
+    ("make", "shape", "dtype"),
+    [(elementwise, (2048, 1024), "float32"), (stem, (56, 3, 128, 128), "bfloat16")],
+)
+def test_graphs_that_read_arrays_where_they_are_give_the_bits_of_copies(
+    make: Any, shape: tuple[int, ...], dtype: str
+) -> None:
+    """Arrays at five addresses; all launches of the first network that read them are ours."""
+    random = np.random.default_rng(3)
+    batches = [nd.array(random.standard_normal(shape), ctx=GPU, dtype=dtype) for _ in range(5)]
+    with GLUONISH_CUDA_MOVE.override(False):
+        want, copied = bits_of_calls(make, batches)
+    got, moved = bits_of_calls(make, batches)
+    assert not copied
+    assert moved or make is stem
+    for one, other in zip(got, want, strict=True):
+        np.testing.assert_array_equal(one.view("u4"), other.view("u4"))
+
+
+@pytest.mark.skipif(not ONE_STREAM, reason="its few calls launch no graph on several streams")
+def test_variable_of_moving_arrays_acts() -> None:
+    assert CHECKS["GLUONISH_CUDA_MOVE"]()
 
 
 def test_graphs_go_with_their_network() -> None:

@@ -44,6 +44,7 @@ from gluonish.core.config.files import (
 from gluonish.core.config.flag import Flag, changes
 from gluonish.core.config.graph import (
     GLUONISH_CUDA_COPIES,
+    GLUONISH_CUDA_MOVE,
     GLUONISH_CUDA_SCATTER,
     GLUONISH_CUDA_VECTORS,
     GLUONISH_DEVICE_LOSS_SCALE,
@@ -133,6 +134,7 @@ __all__ = [
     "DMLC_ROLE",
     "GLUONISH_CUBLASLT",
     "GLUONISH_CUDA_COPIES",
+    "GLUONISH_CUDA_MOVE",
     "GLUONISH_CUDA_SCATTER",
     "GLUONISH_CUDA_VECTORS",
     "GLUONISH_CUDNN_CACHE",

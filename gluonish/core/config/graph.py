@@ -61,6 +61,12 @@ GLUONISH_CUDA_COPIES = Flag(
     True,
     "Copy arrays with gaps and transposes on GPUs 16 bytes at a time, not one element.",
 )
+GLUONISH_CUDA_MOVE = Flag(
+    "GLUONISH_CUDA_MOVE",
+    boolean(),
+    True,
+    "Tell CUDA graphs where large arrays are that move between calls, instead of copying them.",
+)
 GLUONISH_CUDA_SCATTER = Flag(
     "GLUONISH_CUDA_SCATTER",
     boolean(),

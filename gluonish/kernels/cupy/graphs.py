@@ -16,9 +16,10 @@ runs at a time; concurrent callers run without a graph.
 
 import contextlib
 import gc
+import logging
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
@@ -37,12 +38,15 @@ from gluonish.core.config import (
     MXNET_ENFORCE_DETERMINISM,
     Flag,
 )
+from gluonish.core.device import MovingArray
 from gluonish.core.errors import DeviceError
 from gluonish.kernels.cupy import cublas, cudnn, last_block
+from gluonish.kernels.cupy.moving_arrays import Launch, find_moving, is_worth_moving
 from gluonish.kernels.cupy.random_numbers import StoredKey
 from gluonish.kernels.cupy.scratch import Scratch, Segment, Temporaries
 from gluonish.kernels.cupy.stream import DeviceStream
 
+_LOG = logging.getLogger("gluonish")
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 
 # The flags that kernels read at each launch. A test compares the list with their sources.
@@ -79,15 +83,21 @@ class Replay:
     Attributes:
         is_outgrown: Whether the graph was dropped so that its memory can be replaced; capturing it
             again uses the new memory.
+        launches: Launches whose arguments are changed when an array has moved, by their nodes.
+        moves: Arrays of the caller that it reads where they are, by the caller's index.
     """
 
-    __slots__ = ("__weakref__", "_graph", "_graphs", "_segment", "is_outgrown")
+    __slots__ = (
+        *("__weakref__", "_graph", "_graphs", "_segment", "is_outgrown", "launches", "moves"),
+    )
 
     def __init__(self, graphs: "Graphs", graph: Any, segment: Segment | None) -> None:
         self._graphs = graphs
         self._graph = graph
         self._segment = segment
         self.is_outgrown = False
+        self.launches: dict[int, Launch] = {}
+        self.moves: dict[int, MovingArray] = {}
 
     @property
     def segment(self) -> Segment | None:
@@ -273,6 +283,41 @@ class Graphs:
             return False
         self.launches += 1
         return True
+
+    def is_worth_moving(self, nbytes: int) -> bool:
+        """Whether to ask `find_moving` for an array of this size."""
+        return is_worth_moving(self._cupy, nbytes)
+
+    def find_moving(
+        self,
+        replay: Replay,
+        run: Callable[[], None],
+        array: Any,
+        moved: Any,
+        written: Sequence[Any],
+    ) -> MovingArray | None:
+        """Return an array that a replay can read at other addresses; None if it is to be copied.
+
+        Args:
+            replay: What `capture` returned for the work of ``run`` on ``array``.
+            run: Launches the same work on ``moved``. It is captured, too, without executing it.
+            array: The array, which the work only reads.
+            moved: An array of the same size elsewhere.
+            written: Arrays of the caller that the work writes.
+        """
+        try:
+            other = self.capture(run)
+        except Exception as error:
+            _LOG.debug("No CUDA graph is told of moved arrays: %.300s", error)
+            return None
+        graph = replay._graph
+        if graph is None or other is None or other._graph is None:
+            return None
+        with self._device:
+            moving = find_moving(self._cupy, graph, other._graph, array, moved, replay.launches)
+        if moving is not None:
+            moving.keep_apart(written)
+        return moving
 
     def settings(self) -> tuple[object, ...]:
         """Return a snapshot of the flags that kernels read at each launch."""

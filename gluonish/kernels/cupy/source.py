@@ -83,6 +83,11 @@ def compiled(
     return kernel
 
 
+def functions_of(xp: Any) -> set[int]:
+    """Return the handles (CUfunction) of all kernels so far, on the current device."""
+    return {kernel.kernel.ptr for kernel in tuple(_kernels.get(xp, {}).values())}
+
+
 def launch(
     xp: Any,
     name: str,

@@ -10,6 +10,7 @@ import gluonish.symbol as sym
 from gluonish.autograd import backward, record
 from gluonish.contrib import amp
 from gluonish.core.config import (
+    GLUONISH_CUDA_MOVE,
     GLUONISH_DEVICE_LOSS_SCALE,
     MXNET_DISABLED_GRAPH_PASSES,
     MXNET_ELIMINATE_COMMON_EXPR,
@@ -155,6 +156,26 @@ def _cuda_graphs() -> str:
         found.append(graphs.launches - before)
     expect(flag, found[0] == 0 < found[1], "no graph without it, and some with it", found)
     return f"four calls of a network launched {found[0]} and {found[1]} graphs"
+
+
+@observes(GLUONISH_CUDA_MOVE)
+def _cuda_move() -> str:
+    """Call a network on a large array, and count the arrays that its CUDA graphs read in place."""
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    graphs: Any = device_of(gpu(0)).graphs
+    x, found = ones((1 << 21,), ctx=gpu(0)), []
+    for value in (False, True):
+        block = HybridLambda(lambda F, x: F.sum(F.tanh(x) * 2 + 1))
+        block.hybridize(static_alloc=True, static_shape=True)
+        before = {id(replay) for replay in tuple(graphs._living)}
+        with GLUONISH_CUDA_MOVE.override(value), MXNET_ENABLE_CUDA_GRAPHS.override(True):
+            for _ in range(3):
+                block(x).wait_to_read()
+        made = [replay for replay in tuple(graphs._living) if id(replay) not in before]
+        found.append(sum(len(replay.moves) for replay in made))
+    expect(GLUONISH_CUDA_MOVE, found == [0, 1], "the array is read in place with it only", found)
+    return "a graph read a large array in place with it, and a copy without"
 
 
 @observes(GLUONISH_DEVICE_LOSS_SCALE)

@@ -29,6 +29,7 @@ _LIBRARIES = {
     "cublaslt_double": "cublaslt",
     "cudnn_double": "cudnn",
     "cudnn_rnn_double": "cudnn_rnn_api",
+    "graph_driver_double": "moving_arrays",
 }
 
 

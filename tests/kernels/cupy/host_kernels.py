@@ -15,9 +15,9 @@ A NumPy array of one structure is passed by value; the addresses in its fields `
 import ctypes
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,6 +28,7 @@ from tests.kernels.cupy.cost_model.own_kernels import kernel_cost
 from tests.kernels.cupy.cost_model.records import Cost
 from tests.kernels.cupy.host_compiler import library_of
 from tests.kernels.cupy.machine import Machine, Memory
+from tests.kernels.cupy.streams import CUDARuntimeError, KernelCall
 
 _KERNEL = re.compile(
     r'extern "C" __global__ void\s+(?:__launch_bounds__\(\w+\)\s*)?(\w+)\s*\(([^)]*)\)'
@@ -117,6 +118,13 @@ def _type_of(parameter: str) -> str:
     return re.sub(r"const |\*.*|\w+$", "", parameter).strip()
 
 
+def _bytes(arg: Any) -> bytes:
+    """Return an argument's bytes on a machine that does not execute."""
+    if isinstance(arg, Array):
+        return int(arg.data.ptr).to_bytes(8, "little")
+    return np.asarray(arg).tobytes()
+
+
 def _is_written(parameter: str) -> bool:
     return "const" not in parameter.split()
 
@@ -149,18 +157,30 @@ class _RawKernel:
         sizes = [(*dims, 1, 1)[:3] for dims in (grid, block)]
         assert all(0 < n <= most for n, most in zip(sizes[0], _MOST_BLOCKS, strict=True))
         assert 0 < np.prod(sizes[1]) <= _MOST_THREADS
-        kept, used = [], []
+        used = []
         behind: list[tuple[Memory, bool]] = []
         if not self._machine.executes:
             self._note(args, sizes)
             return
+        kept = []
         for arg, text, fact in zip(args, self._parameters, self._facts, strict=True):
-            kept.append(self._value(arg, text, fact))
+            kept.append(self._value(arg, text, fact).tobytes())
             if isinstance(arg, Array):
                 used.append((arg._block, _is_written(text)))
             if isinstance(arg, np.ndarray):
                 behind += self._named(arg)
         assert sum(size for _, size in self._facts) <= _MOST_PARAMETERS
+        call = KernelCall(
+            id(self), sizes[0], sizes[1], tuple(kept), partial(self._bind, sizes, behind)
+        )
+        work, cost = self._work(sizes, kept), self._cost(args, sizes)
+        self._machine.access(used, self.name, work, behind=behind, cost=cost, kernel=call)
+
+    def _work(self, sizes: Any, arguments: Sequence[bytes]) -> Callable[[], None]:
+        """Return what a launch with these arguments does."""
+        if not self._machine.executes:
+            return lambda: None
+        kept = [np.frombuffer(bytearray(value), np.uint8) for value in arguments]
         values = (ctypes.c_void_p * len(kept))(*(value.ctypes.data for value in kept))
 
         def work() -> None:
@@ -171,7 +191,27 @@ class _RawKernel:
             assert found == 0, f"{self.name}: a vector at an address that is not aligned to it"
             assert kept
 
-        self._machine.access(used, self.name, work, behind=behind, cost=self._cost(args, sizes))
+        return work
+
+    def _bind(
+        self, sizes: Any, behind: list[tuple[Memory, bool]], arguments: tuple[bytes, ...]
+    ) -> tuple[list[tuple[Memory, bool]], Callable[[], None]]:
+        """Return the memory that arguments of a graph refer to, and what the kernel does.
+
+        Args:
+            sizes: Grid and block.
+            behind: Memory that structures have the addresses of.
+            arguments: The bytes of each.
+        """
+        used = list(behind)
+        for text, value in zip(self._parameters, arguments, strict=True):
+            address = int.from_bytes(value, "little") if "*" in text else 0
+            if address:
+                memory = self._machine._behind(address)
+                if memory is None:
+                    raise CUDARuntimeError(700)
+                used.append((memory, _is_written(text)))
+        return used, self._work(sizes, arguments)
 
     @property
     def kernel(self) -> Any:
@@ -189,20 +229,11 @@ class _RawKernel:
         cost = None
         if machine.recorder is not None:
             cost = kernel_cost(self.name, self._code, self._parameters, args, (grid, block))
-        if not machine.executes:
-            machine.use(stream, used, self.name, lambda: None, cost=cost)
-            return
-        given = zip(places, self._facts, strict=True)
-        kept = [np.frombuffer(ctypes.string_at(at, size), np.uint8) for at, (_, size) in given]
-        values = (ctypes.c_void_p * len(kept))(*(value.ctypes.data for value in kept))
-
-        def work() -> None:
-            blocks = (ctypes.c_uint * 4)(*grid, _order.backwards)
-            found = self._run(blocks, (ctypes.c_uint * 3)(*block), values)
-            assert found == 0, f"{self.name}: a vector at an address that is not aligned to it"
-            assert kept
-
-        machine.use(stream, used, self.name, work, cost=cost)
+        widths = [self._width(text) for text in self._parameters]
+        given = tuple(ctypes.string_at(at, n) for at, n in zip(places, widths, strict=True))
+        sizes = (grid, block)
+        call = KernelCall(id(self), grid, block, given, partial(self._bind, sizes, []))
+        machine.use(stream, used, self.name, self._work(sizes, given), cost=cost, kernel=call)
 
     def _addressed(self, places: Any) -> tuple[list[tuple[Memory, bool]], list[Any]]:
         """Return the memory that arguments point to, and arguments as the cost model needs them.
@@ -253,8 +284,13 @@ class _RawKernel:
         behind = [x for arg in args if isinstance(arg, np.ndarray) for x in self._named(arg)]
         pairs = zip(args, self._parameters, strict=True)
         used = [(x._block, _is_written(text)) for x, text in pairs if isinstance(x, Array)]
-        cost = self._cost(args, sizes)
-        self._machine.access(used, self.name, lambda: None, behind=behind, cost=cost)
+        cost, call = self._cost(args, sizes), None
+        if self._machine.capturing():
+            given = tuple(map(_bytes, args))
+            call = KernelCall(
+                id(self), sizes[0], sizes[1], given, partial(self._bind, sizes, behind)
+            )
+        self._machine.access(used, self.name, lambda: None, behind=behind, cost=cost, kernel=call)
 
     def _cost(self, args: Any, sizes: Any) -> Cost | None:
         self._see(args)
@@ -281,7 +317,7 @@ class _RawKernel:
         if isinstance(arg, np.ndarray) and arg.dtype.names:
             assert arg.shape == (1,), f"{self.name}: expected one {text}, got {arg.shape}"
             assert (0, arg.dtype.itemsize) == fact, f"{self.name}: {text} was given {arg.dtype}"
-            return arg.copy()
+            return np.frombuffer(arg.tobytes(), np.uint8)  # with the gaps, which copy() leaves out
         if isinstance(arg, bool | int):
             arg = np.int64(arg)
         if isinstance(arg, float) and not isinstance(arg, np.generic):

@@ -25,7 +25,15 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.cupy.cost_model.records import Cost, Recorder, cost_of
-from tests.kernels.cupy.streams import Clock, CUDARuntimeError, Event, Stream, merge
+from tests.kernels.cupy.streams import (
+    Clock,
+    CUDARuntimeError,
+    Event,
+    Graph,
+    KernelCall,
+    Stream,
+    merge,
+)
 
 __all__ = [
     "Block",
@@ -170,6 +178,7 @@ class Machine:
             another, each with the shape.
         strided: CuPy's kernels that wrote an array with the channels last, index by index.
         functions: Kernels that the driver launches, by handle.
+        graphs: CUDA graphs that exist, by both of their handles.
     """
 
     def __init__(self, devices: int = 1, *, executes: bool = True) -> None:
@@ -192,6 +201,7 @@ class Machine:
         self.relayouts: list[tuple[str, tuple[int, ...]]] = []
         self.strided: list[str] = []
         self.functions: dict[int, Callable[..., None]] = {}
+        self.graphs: weakref.WeakValueDictionary[int, Graph] = weakref.WeakValueDictionary()
         self._bound: dict[type, Any] = {}
         self._pools: dict[tuple[int, str], list[Memory]] = {}
         self._pinned: list[Memory] = []
@@ -229,6 +239,7 @@ class Machine:
         counted: bool = True,
         behind: Sequence[tuple[Memory, bool]] = (),
         cost: Cost | None = None,
+        kernel: KernelCall | None = None,
     ) -> None:
         """Run one kernel on the current stream that reads (False) or writes (True) blocks.
 
@@ -239,6 +250,7 @@ class Machine:
             counted: Whether it is a launch.
             behind: Memory that it was given the addresses of.
             cost: What it moves and computes, for the recorder.
+            kernel: Its launch, if graphs can change the arguments.
         """
         stream = self.current()
         for block, _ in blocks:
@@ -247,7 +259,8 @@ class Machine:
                     f"{what} on {stream._name} touches memory of gpu{block.device}"
                 )
         memories = [(block.memory, write) for block, write in blocks]
-        self.use(stream, [*memories, *behind], what, work, counted=counted, cost=cost)
+        used = [*memories, *behind]
+        self.use(stream, used, what, work, counted=counted, cost=cost, kernel=kernel)
 
     def cost(
         self, kind: str, sources: Sequence[Any], outputs: Sequence[Any], **more: Any
@@ -265,6 +278,7 @@ class Machine:
         counted: bool = True,
         cost: Cost | None = None,
         kept: Collection[Memory] = (),
+        kernel: KernelCall | None = None,
     ) -> int:
         """Check what a step of a stream touches, and run it; count it as a launch.
 
@@ -276,6 +290,7 @@ class Machine:
             counted: Whether it is a launch.
             cost: What it moves and computes, for the recorder.
             kept: What a device writes and ``work`` leaves as it is, such as a workspace.
+            kernel: Its launch, if graphs can change the arguments.
 
         Nothing is touched while a stream captures: that is checked when the graph is launched.
         """
@@ -287,7 +302,7 @@ class Machine:
                 noted = None if capture is None else capture.launches
                 self.recorder.note(stream._name, step, what, cost, noted)
             if capture is not None:
-                capture.note(memories, what, work, save=self.executes, kept=kept)
+                capture.note(memories, what, work, save=self.executes, kept=kept, kernel=kernel)
             else:
                 for memory, write in memories:
                     memory.check(stream._clock, write, what)

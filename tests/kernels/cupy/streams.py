@@ -5,8 +5,8 @@ shapes and later values follow from it, but what it wrote is undone when the cap
 of it has happened on a device. An event that a capturing stream records lets another stream join.
 """
 
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.kernels.cupy.cost_model.records import IN_GRAPH
 from tests.kernels.cupy.surface import Listed
@@ -14,6 +14,8 @@ from tests.kernels.cupy.surface import Listed
 if TYPE_CHECKING:
     from tests.kernels.cupy.cost_model.records import Launch
     from tests.kernels.cupy.machine import Machine, Memory
+
+    Used = list[tuple[Memory, bool]]  # and whether it is written
 
 Clock = dict[str, int]
 # cudaError_t of driver_types.h, with what cudaGetErrorString says.
@@ -48,14 +50,42 @@ class CUDADriverError(CUDARuntimeError):
     """What the driver reports, in the same numbers; in CuPy no kin of the other."""
 
 
+class KernelCall(NamedTuple):
+    """A launch of a kernel whose arguments a graph can change.
+
+    Attributes:
+        function: Its handle.
+        grid: Blocks.
+        block: Threads.
+        arguments: Their bytes.
+        bind: Returns the memory that arguments refer to, and what the kernel does with them.
+    """
+
+    function: int
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    arguments: "tuple[bytes, ...]"
+    bind: "Callable[[tuple[bytes, ...]], tuple[Used, Callable[[], object]]]"
+
+
+class Step(NamedTuple):
+    """A step of a capture: what it reads and writes, its name, and what it does."""
+
+    memories: "Used"
+    what: str
+    work: Callable[[], object] | None
+    kernel: KernelCall | None
+
+
 class Capture:
     """What streams were given since one of them began to capture."""
 
     def __init__(self) -> None:
-        self.steps: list[tuple[list[tuple[Memory, bool]], str, Callable[[], object] | None]] = []
+        self.steps: list[Step] = []
         self.launches: list[Launch] = []  # what a recorder was told of them
         self.before: dict[int, tuple[Memory, Any]] = {}
         self.failure: Exception | None = None
+        self.owned: list[Any] = []  # memory that the driver shows of its steps
 
     def note(
         self,
@@ -65,12 +95,13 @@ class Capture:
         *,
         save: bool = True,
         kept: "Collection[Memory]" = (),
+        kernel: KernelCall | None = None,
     ) -> None:
         """Add a step; if asked to, save what it will overwrite, which ``kept`` is not."""
         for memory, write in memories:
             if save and write and memory not in kept and id(memory) not in self.before:
                 self.before[id(memory)] = memory, memory.raw.copy()
-        self.steps.append((memories, what, work))
+        self.steps.append(Step(memories, what, work, kernel))
 
     def undo(self) -> None:
         """Give memory the values back that it had."""
@@ -260,6 +291,17 @@ class Graph(Listed):
         (self._capture,) = args
         self.graph = id(self._capture)
         self.graphExec = id(self)
+        self._arguments: dict[int, tuple[bytes, ...]] = {}  # that were changed, by the step
+        self._machine.graphs.update({self.graph: self, self.graphExec: self})
+
+    def _steps(self) -> "Iterator[tuple[Used, str, Callable[[], object]]]":
+        """Give the steps with the arguments that they have now."""
+        for number, (memories, what, work, kernel) in enumerate(self._capture.steps):
+            if number in self._arguments:
+                assert kernel is not None
+                memories, work = kernel.bind(self._arguments[number])
+            assert work is not None, f"{what}: tell machine.use what it does, to have it again"
+            yield memories, what, work
 
     def launch(self, stream: Stream | None = None) -> None:
         """Run everything on a stream, the current one by default; nothing comes in between."""
@@ -267,12 +309,12 @@ class Graph(Listed):
         stream = machine.current() if stream is None else stream
         machine.counts.launches += 1
         machine.counts.graphs += 1
-        machine.check_alive(pair[0] for step in self._capture.steps for pair in step[0])
+        steps = list(self._steps())
+        machine.check_alive(pair[0] for step in steps for pair in step[0])
         with machine.lock:
             if machine.recorder is not None:
                 machine.recorder.graph(stream._name, stream._clock, self._capture.launches)
-            for memories, what, work in self._capture.steps:
-                assert work is not None, f"{what}: tell machine.use what it does, to have it again"
+            for memories, what, work in steps:
                 machine.use(stream, memories, what, work, counted=False, cost=IN_GRAPH)
 
     def upload(self, stream: Stream | None = None) -> None:

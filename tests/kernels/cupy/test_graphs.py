@@ -543,6 +543,7 @@ def test_flags_that_kernels_read_at_a_launch_are_all_listed() -> None:
         *("MXNET_GPU_WORKER_NSTREAMS", "MXNET_ENABLE_GPU_P2P"),  # when a device opens
         # When a kernel is chosen.
         *("MXNET_USE_FUSION", "MXNET_FUSION_VERBOSE", "GLUONISH_CUDA_SCATTER"),
+        "GLUONISH_CUDA_MOVE",  # when a graph has been captured
         "GLUONISH_STAGING_MB",  # by copies between the host and the device, which no graph has
         "MXNET_CUDA_LIB_CHECKING",
         "GLUONISH_CUDNN_CACHE",  # when a plan is made
