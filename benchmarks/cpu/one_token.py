@@ -3,9 +3,11 @@
     python -m benchmarks.cpu one_token [--rows 1] [--dtype float32] [--layers 12]
 
 The layers are those of GPT-2 small, without attention. In turns run a loop that adds up as many
-bytes in vectors (the limit), the layers by our kernel, and the layers by oneDNN's. Printed are the
-medians of the CPU time of a pass, and the share of the limit's rate; OMP_NUM_THREADS=1 measures one
-core.
+bytes in vectors (the limit), the layers by our kernel, and the layers by oneDNN's. With --dtype
+int8 these are bfloat16, float32 and 8-bit integers with a scale a row, or for 64 elements; data are
+float32, or bfloat16 with --data. Printed are the medians of the CPU time of a pass, the share of
+the limit's rate and, for int8, the speed relative to bfloat16; --wall takes the time of the clock,
+which counts if nothing else runs. OMP_NUM_THREADS=1 measures one core.
 """
 
 import argparse
@@ -54,11 +56,18 @@ class _Layers(mx.gluon.HybridBlock):
         return self.output(x)
 
 
-def _pass(rows: int, layers: int, dtype: str, *, ours: bool) -> tuple[Callable[[], None], int]:
-    """Return a function that runs the layers once, and the bytes of their weights."""
+def _pass(
+    rows: int, layers: int, dtype: str, *, ours: bool = True, group_size: int | None = -1
+) -> tuple[Callable[[], None], int]:
+    """Return a function that runs the layers once, and the bytes of their weights.
+
+    A group size, or None, is that of weights of 8 bits.
+    """
     net = _Layers(layers)
     net.initialize(mx.init.Normal(0.02))
     net.cast(dtype)
+    if group_size != -1:
+        mx.contrib.quantization.quantize_weights(net, group_size=group_size)
     net.hybridize(static_alloc=True, static_shape=True)
     x = mx.nd.random.normal(shape=(rows, _UNITS)).astype(dtype)
     with MXNET_USE_FUSION.override(ours):
@@ -86,26 +95,48 @@ def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1, help="tokens at once")
-    parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
+    parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "int8"))
+    parser.add_argument("--data", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--wall", action="store_true", help="measure the time of the clock")
     arguments = parser.parse_args()
-    options = (arguments.rows, arguments.layers, arguments.dtype)
-    ours, nbytes = _pass(*options, ours=True)
-    library, _ = _pass(*options, ours=False)
-    contenders = {"limit": _reads(nbytes), "our kernel": ours, "oneDNN": library}
+    clock = time.perf_counter if arguments.wall else time.process_time
+    contenders = _contenders(arguments.rows, arguments.layers, arguments.dtype, arguments.data)
     took: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(arguments.rounds):
-        for name, run in contenders.items():
-            begin = time.process_time()
+        for name, (run, _) in contenders.items():
+            begin = clock()
             run()
-            took[name].append(time.process_time() - begin)
+            took[name].append(clock() - begin)
     medians = {name: statistics.median(times) for name, times in took.items()}
+    rates = {name: contenders[name][1] / seconds for name, seconds in medians.items()}
     for name, seconds in medians.items():
+        speed = ""
+        if "bfloat16" in medians and name != "limit":
+            speed = f"  {medians['bfloat16'] / seconds:5.2f} of the speed of bfloat16"
         print(
-            f"{name:12} {seconds * 1e3:8.2f} ms  {nbytes / seconds / 1e9:6.1f} GB/s  "
-            f"{medians['limit'] / seconds:.2f} of the limit"
+            f"{name:12} {seconds * 1e3:8.2f} ms  {rates[name] / 1e9:6.1f} GB/s  "
+            f"{rates[name] / rates['limit']:.2f} of the limit{speed}"
         )
+
+
+def _contenders(
+    rows: int, layers: int, dtype: str, data: str
+) -> dict[str, tuple[Callable[[], None], int]]:
+    """Return what is measured: functions, and the bytes that they read."""
+    if dtype != "int8":
+        ours = _pass(rows, layers, dtype)
+        library = _pass(rows, layers, dtype, ours=False)
+        return {"limit": (_reads(ours[1]), ours[1]), "our kernel": ours, "oneDNN": library}
+    small = _pass(rows, layers, data, group_size=None)
+    return {
+        "limit": (_reads(small[1]), small[1]),
+        "float32": _pass(rows, layers, "float32"),
+        "bfloat16": _pass(rows, layers, "bfloat16"),
+        "int8": small,
+        "int8 by 64": _pass(rows, layers, data, group_size=64),
+    }
 
 
 if __name__ == "__main__":

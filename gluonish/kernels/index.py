@@ -10,6 +10,7 @@ MODULES: dict[str, str] = {
     "generated.random_numbers": (
         "Dropout _random_normal _random_normal_like _random_uniform _random_uniform_like"
     ),
+    "generated.weight_only": "weight_only_dense",
     "generated.winograd": (
         "Convolution _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _fused_convolution"

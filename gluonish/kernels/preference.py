@@ -21,6 +21,7 @@ IN_ORDER = (
     "numpy.dense",
     "numpy.dot",
     "generated.random_numbers",
+    "generated.weight_only",
     "generated.winograd",
     "generated.pooling",
     "generated.softmax_and_norms",

@@ -2904,6 +2904,21 @@ def unravel_index(
     name: str | None = None,
 ) -> NDArray:
     """Convert flat indices of an array of shape, in row-major order, to coordinates."""
+def weight_only_dense(
+    data: NDArray,
+    weight: NDArray | None = None,
+    scale: NDArray | None = None,
+    bias: NDArray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    group_size: int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    bias."""
 def where(
     condition: NDArray,
     x: NDArray,

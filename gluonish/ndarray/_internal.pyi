@@ -281,6 +281,7 @@ from gluonish.ndarray import transpose as transpose
 from gluonish.ndarray import trunc as trunc
 from gluonish.ndarray import uniform as uniform
 from gluonish.ndarray import unravel_index as unravel_index
+from gluonish.ndarray import weight_only_dense as weight_only_dense
 from gluonish.ndarray import where as where
 from gluonish.ndarray import zeros_like as zeros_like
 from gluonish.ndarray.ndarray import NDArray
@@ -6436,6 +6437,21 @@ def _npx_topk(
 ) -> NDArray:
     """Return the k largest elements along axis in descending order, or with is_ascend the k
     smallest in ascending order."""
+def _npx_weight_only_dense(
+    data: NDArray,
+    weight: NDArray | None = None,
+    scale: NDArray | None = None,
+    bias: NDArray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    group_size: int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    bias."""
 def _onehot_encode(
     lhs: NDArray,
     rhs: NDArray,
@@ -8148,6 +8164,26 @@ def _upsampling_backward(
     name: str | None = None,
 ) -> NDArray:
     """Sums over blocks of scale x scale pixels: the gradient of nearest upsampling."""
+def _weight_only_dense_backward_data(
+    grad: NDArray,
+    weight: NDArray,
+    scale: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of weight_only_dense's data: grad times weight * scale."""
+def _weight_only_dense_backward_scale(
+    grad: NDArray,
+    data: NDArray,
+    weight: NDArray,
+    scale: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of weight_only_dense's scale: sums of (grad^T data) * weight over the elements that
+    share a scale."""
 def _while_loop(
     data: NDArray,
     num_args: int,

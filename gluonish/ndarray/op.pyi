@@ -278,6 +278,7 @@ from gluonish.ndarray import transpose as transpose
 from gluonish.ndarray import trunc as trunc
 from gluonish.ndarray import uniform as uniform
 from gluonish.ndarray import unravel_index as unravel_index
+from gluonish.ndarray import weight_only_dense as weight_only_dense
 from gluonish.ndarray import where as where
 from gluonish.ndarray import zeros_like as zeros_like
 from gluonish.numpy_extension.nd_namespaces import np as np

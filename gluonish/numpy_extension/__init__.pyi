@@ -603,3 +603,18 @@ def topk(
 ) -> ndarray:
     """Return the k largest elements along axis in descending order, or with is_ascend the k
     smallest in ascending order."""
+def weight_only_dense(
+    data: ndarray,
+    weight: ndarray | None = None,
+    scale: ndarray | None = None,
+    bias: ndarray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    group_size: int | None = None,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    bias."""

@@ -51,6 +51,7 @@ NAMES = {
             "smooth_l1",
             "softmax",
             "topk",
+            "weight_only_dense",
         ),
     )
 }

@@ -298,6 +298,10 @@ MODULES: dict[str, str] = {
         "_contrib_quantized_pooling _int8_pooling"
     ),
     "quantization.scales": "_int8_quantize _int8_range _int8_scales _int8_weight",
+    "quantization.weight_only": (
+        "_npx_weight_only_dense _weight_only_dense_backward_data "
+        "_weight_only_dense_backward_scale weight_only_dense"
+    ),
     "recurrent.cell_steps": "_gru_step _gru_step_backward _lstm_step _lstm_step_backward",
     "recurrent.fused_rnn": "_fused_rnn _fused_rnn_backward",
     "recurrent.layout": "_npi_rnn_param_concat _rnn_param_concat",

@@ -3137,6 +3137,22 @@ def unravel_index(
     out: None = None,
 ) -> Symbol:
     """Convert flat indices of an array of shape, in row-major order, to coordinates."""
+def weight_only_dense(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    scale: Symbol | None = None,
+    bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    group_size: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    bias."""
 def where(
     condition: Symbol | None = None,
     x: Symbol | None = None,

@@ -283,6 +283,7 @@ from gluonish.symbol import transpose as transpose
 from gluonish.symbol import trunc as trunc
 from gluonish.symbol import uniform as uniform
 from gluonish.symbol import unravel_index as unravel_index
+from gluonish.symbol import weight_only_dense as weight_only_dense
 from gluonish.symbol import where as where
 from gluonish.symbol import zeros_like as zeros_like
 from gluonish.symbol.symbol import Symbol
@@ -7022,6 +7023,22 @@ def _npx_topk(
 ) -> Symbol:
     """Return the k largest elements along axis in descending order, or with is_ascend the k
     smallest in ascending order."""
+def _npx_weight_only_dense(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    scale: Symbol | None = None,
+    bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    group_size: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    bias."""
 def _onehot_encode(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -8909,6 +8926,28 @@ def _upsampling_backward(
     out: None = None,
 ) -> Symbol:
     """Sums over blocks of scale x scale pixels: the gradient of nearest upsampling."""
+def _weight_only_dense_backward_data(
+    grad: Symbol | None = None,
+    weight: Symbol | None = None,
+    scale: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of weight_only_dense's data: grad times weight * scale."""
+def _weight_only_dense_backward_scale(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    scale: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of weight_only_dense's scale: sums of (grad^T data) * weight over the elements that
+    share a scale."""
 def _while_loop(
     data: Symbol | None = None,
     num_args: int = ...,

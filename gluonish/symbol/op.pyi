@@ -280,6 +280,7 @@ from gluonish.symbol import transpose as transpose
 from gluonish.symbol import trunc as trunc
 from gluonish.symbol import uniform as uniform
 from gluonish.symbol import unravel_index as unravel_index
+from gluonish.symbol import weight_only_dense as weight_only_dense
 from gluonish.symbol import where as where
 from gluonish.symbol import zeros_like as zeros_like
 np = numpy

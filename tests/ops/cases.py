@@ -450,6 +450,12 @@ def _layers() -> dict[str, Case]:
             lambda x, w, y, b: smoothed_cross_entropy(x @ w.T + b, y, 0.1, 0.1, 9),
             {"wrt": (0, 1, 3), **loose},
         ),
+        "weight_only_dense": Case(
+            [normal(2, 4), np.arange(12, dtype=np.int8).reshape(3, 4) - 6, normal(3), normal(3)],
+            {"num_hidden": 3},
+            lambda x, w, s, b: x @ (w * s[:, None]).T + b,
+            {"wrt": (0, 2, 3), **loose},
+        ),
         "scaled_dot_product_attention": Case(
             [queries, keys, values],
             {"scale": 0.5},

@@ -290,6 +290,13 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     attrs = {"scale": 0.5, "dropout": 0.3}
     yield f"_{name}_backward", Case([normal(2, 3, 2), *three, *saved], attrs)
     counts = np.array([2, 0, 3], np.int32)
+    integers = np.arange(12, dtype=np.int8).reshape(3, 4) - 6
+    for scale, size in ((normal(3), None), (normal(3, 2), 2)):
+        attrs = {"num_hidden": 3, "group_size": size}
+        yield "weight_only_dense", Case([normal(2, 4), integers, scale, normal(3)], attrs)
+    yield "_weight_only_dense_backward_data", Case([normal(2, 3), integers, scale])
+    parts = [normal(2, 3), normal(2, 4), integers, scale]
+    yield "_weight_only_dense_backward_scale", Case(parts)
     yield "_grouped_dense", Case([normal(5, 4), normal(3, 2, 4), counts])
     yield "_grouped_dense", Case([normal(5, 2), normal(3, 2, 4), counts], {"transpose": True})
     yield "_grouped_outer", Case([normal(5, 2), normal(5, 4), counts])

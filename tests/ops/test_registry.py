@@ -42,7 +42,7 @@ UNRECORDED_RESULTS = {
 OWN = {
     *("digamma", "log_sigmoid", "mish", "rotary_embedding"),
     *("add_rms_norm", "cross_entropy", "geglu", "linear_cross_entropy", "rms_norm", "swiglu"),
-    "scaled_dot_product_attention",
+    *("scaled_dot_product_attention", "weight_only_dense"),
 }
 # Not differentiable on purpose: they draw, create, update, repeat something for a gradient, or are
 # a derivative of the last order.

@@ -92,12 +92,14 @@ def list_loss_output_functions(target_dtype: Any) -> list[str]:
     return found
 
 
-# Inputs that 16 bits would change: -1e30, which hides a key, would be -inf, and lengths are counts.
+# Inputs that 16 bits would change: -1e30, which hides a key, would be -inf, lengths are counts, and
+# weights of 8 bits stay so, with scales in float32.
 UNCAST = {
     "_cached_attention": ["mask"],
     "_grouped_dense": ["counts"],
     "linear_cross_entropy": ["label"],
     "scaled_dot_product_attention": ["mask", "valid_length"],
+    "weight_only_dense": ["weight", "scale"],
 }
 
 

@@ -1,4 +1,4 @@
-"""`mx.contrib.quantization`: quantization of trained networks to 8-bit integers."""
+"""`mx.contrib.quantization`: 8-bit integers for trained networks, or for their weights alone."""
 
 from gluonish.contrib.quantization.collectors import (
     CalibrationCollector,
@@ -10,6 +10,7 @@ from gluonish.contrib.quantization.graphs import calib_graph, quantize_graph
 from gluonish.contrib.quantization.layer_errors import LayerError, layer_errors
 from gluonish.contrib.quantization.models import quantize_model, quantize_model_mkldnn
 from gluonish.contrib.quantization.nets import quantize_net, quantize_net_v2
+from gluonish.contrib.quantization.weights import quantize_weights
 
 __all__ = [
     "CalibrationCollector",
@@ -24,4 +25,5 @@ __all__ = [
     "quantize_model_mkldnn",
     "quantize_net",
     "quantize_net_v2",
+    "quantize_weights",
 ]

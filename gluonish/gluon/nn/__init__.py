@@ -58,8 +58,9 @@ if TYPE_CHECKING:
         TransformerDecoderLayer,
         TransformerEncoderLayer,
     )
+    from gluonish.gluon.nn.weight_only import WeightOnlyDense
 else:
-    # Layers of transformers, which most networks of other kinds never use.
+    # Layers of transformers and with 8-bit weights, which most networks of other kinds never use.
     __getattr__ = _attach(
         __name__,
         (),
@@ -84,6 +85,7 @@ else:
             "TransformerEncoderLayer": (
                 "gluonish.gluon.nn.transformer_layers:TransformerEncoderLayer"
             ),
+            "WeightOnlyDense": "gluonish.gluon.nn.weight_only:WeightOnlyDense",
         },
     )
 
@@ -151,5 +153,6 @@ __all__ = [
     "TransformerDecoderLayer",
     "TransformerEncoder",
     "TransformerEncoderLayer",
+    "WeightOnlyDense",
 ]
 __dir__ = _lists((*__all__, "Block", "HybridBlock", "activations", "basic_layers", "conv_layers"))

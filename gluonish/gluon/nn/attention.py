@@ -54,6 +54,17 @@ def divided(layer: str, units: int, num_heads: int) -> int:
     return units // num_heads
 
 
+def projected_rows(
+    parts: tuple[int, int, int], query: Any, key: Any, value: Any
+) -> list[tuple[Any, int, int]]:
+    """Return each input of a `_JoinedDense` with the begin and end of its rows of the weight."""
+    first, second, third = parts
+    units = first + second + third
+    if value is None:
+        return [(query, 0, first), (key, first, units)]
+    return [(query, 0, first), (key, first, first + second), (value, first + second, units)]
+
+
 class _JoinedDense(Dense):
     """The projections of queries, keys and values, whose weights are rows of one weight.
 
@@ -96,12 +107,7 @@ class _JoinedDense(Dense):
         """
         if key is None:
             return super().hybrid_forward(F, query, weight, bias)
-        first, second, third = self._parts
-        if value is None:
-            pieces = [(query, 0, first), (key, first, self._units)]
-        else:
-            pieces = [(query, 0, first), (key, first, first + second)]
-            pieces.append((value, self._units - third, self._units))
+        pieces = projected_rows(self._parts, query, key, value)
         return [self._product(F, x, weight, bias, *rows) for x, *rows in pieces]
 
     @staticmethod
@@ -403,7 +409,7 @@ class MultiHeadAttention(HybridBlock):
         """
         check_positive(f"{type(self).__name__}.begin_cache", batch_size=batch_size, length=length)
         shape = (batch_size, self._heads[1], length, self._head_units)
-        dtype = self.output.weight.dtype if dtype is None else dtype
+        dtype = self.output._data_dtype if dtype is None else dtype
         keys, values = (nd.zeros(shape, ctx=ctx, dtype=dtype) for _ in range(2))
         return AttentionCache(keys, values, nd.zeros((1,), ctx=ctx, dtype="int32"))
 

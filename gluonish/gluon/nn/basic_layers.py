@@ -1,7 +1,6 @@
 """Dense, Dropout, Embedding, Flatten and functions as layers."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from types import ModuleType
 from typing import Any, SupportsFloat
 
@@ -92,12 +91,22 @@ class Dense(HybridBlock):
         self._in_units = in_units
         self._flatten = flatten
         with self.name_scope():
-            declare = partial(self.params._declare, dtype=dtype)
-            self.weight = declare("weight", (units, in_units), weight_initializer)
-            self.bias = declare("bias", (units,), bias_initializer) if use_bias else None
+            self._declare_weight(dtype, weight_initializer)
+            self.bias = None
+            if use_bias:
+                self.bias = self.params._declare("bias", (units,), bias_initializer, dtype=dtype)
             self.act = None
             if activation is not None:
                 self.act = Activation(activation, prefix=activation + "_")
+
+    def _declare_weight(self, dtype: Any, initializer: Init | None) -> None:
+        shape = (self._units, self._in_units)
+        self.weight = self.params._declare("weight", shape, initializer, dtype=dtype)
+
+    @property
+    def _data_dtype(self) -> Any:
+        """The element type of inputs and outputs."""
+        return self.weight.dtype
 
     def hybrid_forward(
         self, F: ModuleType, x: Tensor, weight: Tensor, bias: Tensor | None = None

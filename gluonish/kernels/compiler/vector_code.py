@@ -265,7 +265,7 @@ class Assembler:
         """Return a vector filled with the element at an address, converted to float32.
 
         Args:
-            kind: The dtype of the element: float32, float16, bfloat16, or bool (1 or 0).
+            kind: The dtype of the element: float32, float16, bfloat16, int8, or bool (1 or 0).
         """
         return self._filled(self._element(address, kind))
 
@@ -273,9 +273,10 @@ class Assembler:
         builder, int_type = self._builder, self._ir.IntType
         if kind == "float32":
             return builder.load(self._pointer(address, self._ir.FloatType()))
-        if kind == "bool":
+        if kind in ("bool", "int8"):
             stored = builder.load(self._pointer(address, int_type(8)))
-            return builder.uitofp(stored, self._ir.FloatType())
+            convert = builder.uitofp if kind == "bool" else builder.sitofp
+            return convert(stored, self._ir.FloatType())
         return LOADS[_LOADS[kind]](builder, builder.load(self._pointer(address, int_type(16))))
 
     def store_float(self, number: Value, address: Value) -> None:

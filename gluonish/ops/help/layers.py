@@ -8,6 +8,14 @@ FullyConnected _contrib_quantized_fully_connected
   data: (N, ...) with flatten, else (..., features)
   weight: (num_hidden, features)
   bias: Bias added to each output feature, (num_hidden,)
+weight_only_dense
+  data: (N, ...) with flatten, else (..., features)
+  weight: Integers of 8 bits, (num_hidden, features)
+  scale: Factor of each row of weight, (num_hidden,), or of each group of a row,
+      (num_hidden, features / group_size)
+  bias: Bias added to each output feature, (num_hidden,)
+  group_size: Number of elements of a row that share a scale, or None for all; multiples of 32 are
+      fast
 cross_entropy linear_cross_entropy
   label: Classes of the rows, of any dtype
   ignore_label: Label of rows without loss

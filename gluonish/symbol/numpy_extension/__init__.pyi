@@ -634,3 +634,19 @@ def topk(
 ) -> NumpySymbol:
     """Return the k largest elements along axis in descending order, or with is_ascend the k
     smallest in ascending order."""
+def weight_only_dense(
+    data: NumpySymbol | None = None,
+    weight: NumpySymbol | None = None,
+    scale: NumpySymbol | None = None,
+    bias: NumpySymbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    group_size: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    bias."""

@@ -14,6 +14,7 @@ from gluonish.gluon import loss, nn
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.contrib import cnn as contrib_cnn
 from gluonish.gluon.contrib import nn as contrib_nn
+from gluonish.initializer import Constant, Normal
 from tests.gluon.nn import transformer_rows
 
 Inputs = Callable[[np.random.Generator, int], list[Any]]
@@ -34,6 +35,13 @@ def normal(*shape: int) -> Inputs:
 
 def _plain(make: Callable[[], HybridBlock], *shapes: tuple[int, ...]) -> list[Row]:
     return [Row(lambda _: make(), normal(*shape)) for shape in shapes]
+
+
+def _weight_only(*args: Any, **options: Any) -> HybridBlock:
+    layer = nn.WeightOnlyDense(4, *args, **options)
+    layer.weight.init = Constant(3)  # integers are not random, scales are
+    layer.scale.init = Normal(0.5)
+    return layer
 
 
 class Scaled(HybridBlock):
@@ -232,6 +240,13 @@ LAYERS: dict[str, list[Row]] = {
     "Activation": [
         Row(lambda _, kind=kind: nn.Activation(kind), normal(3, 4))  # type: ignore[misc]  # a default binds it
         for kind in ("relu", "sigmoid", "tanh", "softrelu", "softsign")
+    ],
+    "WeightOnlyDense": [
+        Row(lambda known: _weight_only(in_units=15 * known), normal(3, 5)),
+        Row(
+            lambda known: _weight_only("relu", False, False, group_size=5, in_units=10 * known),
+            normal(3, 10),
+        ),
     ],
     "Dense": [
         Row(lambda known: nn.Dense(4, in_units=15 * known), normal(3, 5)),

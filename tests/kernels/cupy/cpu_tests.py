@@ -60,6 +60,7 @@ CPU_TESTS: dict[str, str] = {
     "nn/test_positions.py::test_save_and_load": _FILES,
     "nn/test_rms_norm.py": _NAMES_CPU,
     "nn/test_rotary_embedding.py::test_negative_positions_are_refused": _CHECKS,
+    "nn/test_weight_only.py::test_save_load_and_export": _FILES,
     "nn/test_transformer.py::test_mixed_precision_and_bytes": _NAMES_CPU,
     "nn/test_transformer.py::test_save_load_and_export": _FILES,
     "block/test_checkpointing.py::test_inference_is_one_graph": _FILES,

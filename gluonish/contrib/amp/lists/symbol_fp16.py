@@ -19,6 +19,7 @@ def _names(text: str) -> list[str]:
 FP16_FUNCS = _names("""
     Convolution Deconvolution FullyConnected RNN _npi_matmul _np_dot _npi_tensordot
     _npi_tensordot_int_axes linear_cross_entropy scaled_dot_product_attention
+    weight_only_dense
     _cached_attention _grouped_dense
 """)
 

@@ -1,4 +1,8 @@
-"""Writes _int8_convolution and _int8_dense, which come from imported QDQ files, as QDQ again."""
+"""Layers with 8-bit weights, as DequantizeLinear before a layer on floats.
+
+_int8_convolution and _int8_dense, which come from imported QDQ files, are written as QDQ again.
+weight_only_dense is a product of floating data; scales of groups are blocks of opset 21.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,8 +15,9 @@ from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.families.layers import TABLE as LAYERS
 from gluonish.onnx.exporting.families.layers import activated
 from gluonish.onnx.exporting.families.quantization import known_value
-from gluonish.onnx.exporting.steps import reshaped_to_scalar
+from gluonish.onnx.exporting.steps import reshaped, reshaped_to_scalar
 from gluonish.onnx.exporting.tensors import Tensor
+from gluonish.ops.support.precision import accumulator
 
 
 def _on_bytes(layer: str) -> Callable[[Call], Tensor]:
@@ -43,6 +48,32 @@ def _on_bytes(layer: str) -> Callable[[Call], Tensor]:
     return translate
 
 
+def _weight_only(call: Call) -> Tensor:
+    data, weight, scale, *bias = call.inputs
+    wide = accumulator(data.dtype)
+    rows = _floating(call, weight, scale.to(wide), call["group_size"])
+    rows.shape = weight.shape
+    inputs = [data.to(wide), rows, *(x.to(wide) for x in bias)]
+    spec = call.out._replace(dtype=wide)
+    inner = replace(call, op="FullyConnected", inputs=inputs, outputs=[spec])
+    made = LAYERS["FullyConnected"](inner)
+    assert isinstance(made, Tensor)
+    return made.to(data.dtype)
+
+
+def _floating(call: Call, weight: Tensor, scale: Tensor, group_size: int | None) -> Tensor:
+    """Return integers times their scales, in the dtype of these."""
+    if scale.dtype == FLOAT32 and group_size is None:
+        zeros = call.constant(np.zeros(weight.size(0), INT8))
+        return call("DequantizeLinear", weight, scale, zeros, axis=0, dtype=FLOAT32)
+    if scale.dtype == FLOAT32 and call.emitter.opset >= 21:
+        attrs = {"axis": 1, "block_size": group_size}
+        return call("DequantizeLinear", weight, scale, dtype=FLOAT32, **attrs)
+    units, features = weight.size(0), weight.size(1)
+    grouped = reshaped(weight, [units, -1, group_size or features]).to(scale.dtype)
+    return reshaped(grouped * reshaped(scale, [units, -1, 1]), [units, features])
+
+
 def _zero(call: Call, dtype: np.dtype[Any]) -> Tensor:
     return call.constant(np.zeros((), dtype))
 
@@ -50,4 +81,5 @@ def _zero(call: Call, dtype: np.dtype[Any]) -> Tensor:
 TABLE = {
     "_int8_convolution": _on_bytes("Convolution"),
     "_int8_dense": _on_bytes("FullyConnected"),
+    "weight_only_dense": _weight_only,
 }

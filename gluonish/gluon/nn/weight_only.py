@@ -1,0 +1,307 @@
+"""WeightOnlyDense: a Dense layer whose weight is 8-bit integers times scales."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import INT8, normalize_dtype
+from gluonish.core.errors import ArgumentError, ParameterError
+from gluonish.gluon.nn.attention import _JoinedDense, projected_rows
+from gluonish.gluon.nn.basic_layers import Dense
+from gluonish.gluon.nn.tensor import Tensor, check_positive
+from gluonish.gluon.parameter.parameter import Init, Parameter
+from gluonish.ndarray.creation import array
+from gluonish.ops.support.precision import accumulator
+
+__all__ = ["WeightOnlyDense"]
+
+_LARGEST = 127  # integers are symmetric: -128 is not used
+
+
+def _rounded(weight: Any, group_size: int | None, dtype: Any) -> tuple[Any, Any]:
+    """Return integers and scales of a floating weight (units, in_units).
+
+    The scale is that of the largest magnitude of a row or group, which becomes 127.
+    """
+    units, in_units = weight.shape
+    groups = 1 if group_size is None else in_units // group_size
+    grouped = weight.reshape(units, groups, in_units // max(1, groups))
+    scale = np.abs(grouped).max(axis=-1, initial=0).astype(dtype) / dtype.type(_LARGEST)
+    scale[scale == 0] = 1
+    numbers = np.rint(grouped / scale[..., None]).clip(-_LARGEST, _LARGEST).astype(INT8)
+    return numbers.reshape(units, in_units), scale[:, 0] if group_size is None else scale
+
+
+class WeightOnlyDense(Dense):
+    """A fully connected layer with 8-bit integers for weights: ``y = activation(x (s q)^T + b)``.
+
+    Each row of the integers q has a scale s or, with ``group_size``, each group of so many elements
+    of a row. Data and results are floating. Products of a few rows, such as one token of each
+    sequence, are bound by reading the weight and take less time than those of `Dense`, least with
+    bfloat16 data. Large ones take longer.
+
+    `mx.contrib.quantization.quantize_weights` makes such layers of the `Dense` layers of a
+    network. Integers have no gradient; scales and bias do.
+
+    Args:
+        units: Number of output features.
+        activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
+        use_bias: Whether to add the bias ``b``.
+        flatten: Whether to flatten all axes but the first before the product; if False, only the
+            last axis is transformed.
+        dtype: Element type of inputs, outputs and bias.
+        group_size: Number of elements of a row that share a scale, a divisor of in_units; multiples
+            of 32 are fast. None for a scale of each row.
+        bias_initializer: Initializer of ``bias`` (units,).
+        in_units: Number of input features; 0 infers it from the first batch.
+        **kwargs: See `HybridBlock`.
+
+    Raises:
+        ArgumentError: ``group_size`` is below 1 or does not divide ``in_units``; in the call, if
+            ``units`` is below 1.
+        ArgumentTypeError: A number is not an int.
+
+    Inputs:
+        x: (N, ..., in_units); with ``flatten`` any (N, ...) with in_units elements per sample.
+
+    Outputs:
+        y: (N, units) with ``flatten``, else (N, ..., units).
+
+    Example:
+        >>> import gluonish as mx
+        >>> layer = mx.gluon.nn.WeightOnlyDense(3, group_size=4, in_units=8)
+        >>> layer.initialize()
+        >>> layer(mx.nd.ones((2, 8))).shape
+        (2, 3)
+        >>> layer.weight.dtype, layer.scale.shape
+        (dtype('int8'), (3, 2))
+    """
+
+    scale: Parameter
+    _group_size: int | None
+    _dtype: Any
+
+    def __init__(
+        self,
+        units: int,
+        activation: str | None = None,
+        use_bias: bool = True,
+        flatten: bool = True,
+        dtype: Any = "float32",
+        group_size: int | None = None,
+        bias_initializer: Init | None = "zeros",
+        in_units: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        _check_group_size(type(self).__name__, group_size, in_units)
+        self._group_size = group_size
+        super().__init__(
+            *(units, activation, use_bias, flatten, dtype, None, bias_initializer, in_units),
+            **kwargs,
+        )
+
+    def _declare_weight(self, dtype: Any, initializer: Init | None) -> None:
+        self._dtype = normalize_dtype(dtype)
+        self.weight = self.params._declare(
+            *("weight", (self._units, self._in_units), "zeros"), dtype=INT8, grad_req="null"
+        )
+        shape = _scale_shape(self._units, self._in_units, self._group_size)
+        self.scale = self.params._declare("scale", shape, "ones", dtype=accumulator(self._dtype))
+
+    @property
+    def _data_dtype(self) -> Any:
+        return self._dtype
+
+    def cast(self, dtype: Any) -> None:
+        """Convert the bias, and compute in another element type; the integers stay.
+
+        Args:
+            dtype: The new element type. Scales are float32 unless it is float64.
+        """
+        self._dtype = normalize_dtype(dtype)
+        for child in self._children.values():
+            child.cast(dtype)
+        for parameter in self.params.values():
+            if parameter is not self.weight:
+                wide = accumulator(self._dtype) if parameter is self.scale else dtype
+                parameter.cast(wide)
+
+    def hybrid_forward(  # type: ignore[override]  # it has a parameter more than Dense
+        self,
+        F: ModuleType,
+        x: Tensor,
+        weight: Tensor,
+        scale: Tensor | None = None,
+        bias: Tensor | None = None,
+    ) -> Any:
+        """Compute ``x (s q)^T + b``, then apply the activation.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, ..., in_units); with ``flatten`` any (N, ...) with in_units elements per sample.
+            weight: The parameter ``weight``, (units, in_units) of int8.
+            scale: The parameter ``scale``, (units,) or (units, in_units / group_size).
+            bias: The parameter ``bias``; None with ``use_bias=False``.
+        """
+        y = F.weight_only_dense(
+            *(x, weight, scale, bias),
+            no_bias=bias is None,
+            num_hidden=self._units,
+            flatten=self._flatten,
+            group_size=self._group_size,
+            name="fwd",
+        )
+        return y if self.act is None else self.act(y)
+
+    def __repr__(self) -> str:
+        shape = self.weight.shape
+        in_units = (shape[1] if shape else 0) or None
+        group = "" if self._group_size is None else f", group_size={self._group_size}"
+        act = self.act or "linear"
+        return f"{type(self).__name__}({in_units} -> {self._units}, {act}, int8{group})"
+
+
+class _JoinedWeightOnlyDense(WeightOnlyDense):
+    """A `_JoinedDense` with 8-bit integers for weights; inputs and outputs are those."""
+
+    _parts: tuple[int, int, int]
+
+    def hybrid_forward(  # type: ignore[override]  # it has more inputs than WeightOnlyDense
+        self,
+        F: ModuleType,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        weight: Any = None,
+        scale: Any = None,
+        bias: Any = None,
+    ) -> Any:
+        """Project queries, keys and values.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            query: (N, T, in_units).
+            key: (N, S, in_units), or None.
+            value: (N, S, in_units), or None.
+            weight: The parameter ``weight``.
+            scale: The parameter ``scale``.
+            bias: The parameter ``bias``; None with ``use_bias=False``.
+        """
+        if key is None:
+            return super().hybrid_forward(F, query, weight, scale, bias)
+        made = []
+        for x, begin, end in projected_rows(self._parts, query, key, value):
+            rows = [
+                None if p is None else F.slice_axis(p, axis=0, begin=begin, end=end)
+                for p in (weight, scale, bias)
+            ]
+            attrs = {"flatten": False, "no_bias": bias is None, "group_size": self._group_size}
+            made.append(F.weight_only_dense(x, *rows, num_hidden=end - begin, **attrs))
+        return made
+
+
+# The class that a layer becomes.
+_CLASSES: dict[type[Dense], type[WeightOnlyDense]] = {
+    Dense: WeightOnlyDense,
+    _JoinedDense: _JoinedWeightOnlyDense,
+}
+
+
+def _check_group_size(name: str, group_size: int | None, in_units: int) -> None:
+    if group_size is None:
+        return
+    check_positive(name, group_size=group_size)
+    if isinstance(in_units, int) and in_units % group_size:
+        raise ArgumentError(
+            f"{name}: expected group_size that divides in_units {in_units}, got {group_size}"
+        )
+
+
+def _scale_shape(units: int, in_units: int, group_size: int | None) -> tuple[int, ...]:
+    return (units,) if group_size is None else (units, in_units // group_size)
+
+
+def check_dense(what: str, layer: Dense, group_size: int | None) -> None:
+    """Refuse a layer that cannot become a `WeightOnlyDense`.
+
+    Args:
+        what: Name of the layer, for messages.
+        layer: The layer.
+        group_size: As of `WeightOnlyDense`.
+
+    Raises:
+        ArgumentError: The layer is of another class, or ``group_size`` does not divide in_units.
+        ParameterError: Its weight waits for its shape, or is not finite.
+    """
+    if type(layer) not in _CLASSES:
+        raise ArgumentError(f"{what}: expected a Dense layer, got {type(layer).__name__}")
+    weight = layer.weight
+    _check_group_size(what, group_size, weight.shape[1] if weight.shape else 0)
+    if weight._arrays is None and weight._deferred_init:
+        raise ParameterError(
+            f"{what}: expected an initialized weight, got one that waits for its shape; call the "
+            "network once"
+        )
+    if weight._arrays is not None and not np.isfinite(_values(weight)).all():
+        raise ParameterError(f"{what}: expected a finite weight, got nan or inf")
+
+
+def _values(weight: Parameter) -> Any:
+    wide = accumulator(normalize_dtype(weight.dtype))
+    return weight.data(weight.list_ctx()[0]).asnumpy().astype(wide)
+
+
+def rounded_parameters(
+    weight: Parameter, group_size: int | None, *, shared: bool
+) -> tuple[Parameter, Parameter]:
+    """Return the parameters of integers and scales that replace a floating weight.
+
+    Args:
+        weight: The weight; without values, those of the result are missing as well.
+        group_size: As of `WeightOnlyDense`.
+        shared: Whether other layers keep the floating weight, and its name.
+    """
+    units, in_units = weight.shape or (0, 0)
+    wide = accumulator(normalize_dtype(weight.dtype))
+    stem = weight.name.removesuffix("weight") + ("int8_" if shared else "")
+    numbers = Parameter(
+        *(f"{stem}weight", "null", (units, in_units), INT8), init="zeros", allow_deferred_init=True
+    )
+    shape = _scale_shape(units, in_units, group_size)
+    scale = Parameter(
+        *(f"{stem}scale", weight.grad_req, shape, wide), init="ones", allow_deferred_init=True
+    )
+    if weight._arrays is not None:
+        contexts = weight.list_ctx()
+        values = _rounded(_values(weight), group_size, wide)
+        for parameter, value in zip((numbers, scale), values, strict=True):
+            parameter.initialize(ctx=contexts)
+            parameter.set_data(array(value, ctx=contexts[0], dtype=value.dtype))
+    return numbers, scale
+
+
+def become_weight_only(
+    layer: Dense, weight: Parameter, scale: Parameter, group_size: int | None
+) -> None:
+    """Make a `Dense` layer a `WeightOnlyDense`, in place, so that it keeps its places.
+
+    Args:
+        layer: A layer that `check_dense` accepts.
+        weight: The parameter of integers.
+        scale: The parameter of scales.
+        group_size: As of `WeightOnlyDense`.
+    """
+    made: Any = layer
+    made._group_size, made._dtype = group_size, normalize_dtype(layer.weight.dtype)
+    parameters = {"weight": weight, "scale": scale}
+    if layer.bias is not None:
+        parameters["bias"] = layer.bias
+    for name, parameter in list(layer._reg_params.items()):
+        del layer._reg_params[name]
+        layer.params._params.pop(parameter.name, None)
+        delattr(layer, name)
+    made.__class__ = _CLASSES[type(layer)]
+    for name, parameter in parameters.items():
+        layer.params._params[parameter.name] = parameter
+        setattr(layer, name, parameter)

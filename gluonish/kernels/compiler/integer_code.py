@@ -1,0 +1,128 @@
+"""Instructions for vectors of integers: weights of 8 bits, and products of 16-bit integers."""
+
+from collections.abc import Sequence
+
+from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
+
+
+def byte_vectors() -> int:
+    """Return the number of vectors that `IntegerAssembler.load_bytes` gives."""
+    return 4 if lanes() == 8 else 1
+
+
+def byte_unit() -> float:
+    """Return the factor of what `IntegerAssembler.load_bytes` gives, a power of 2."""
+    return 2.0**24 if lanes() == 8 else 1.0
+
+
+class IntegerAssembler(Assembler):
+    """Writes a kernel that multiplies integers; see `Assembler`."""
+
+    def load_bytes(self, address: Value) -> tuple[Value, ...]:
+        """Load vectors of int8 at once, as float32 times `byte_unit`.
+
+        With 8 lanes these are four vectors: elements 0, 4, ..., elements 1, 5, ..., and so on, by
+        shifts in place, which cost less than the extension of the sign. With 16 lanes it is one.
+        """
+        builder, int_type = self._builder, self._ir.IntType
+        wide = self._ir.VectorType(int_type(32), lanes())
+        if lanes() != 8:
+            stored = self._ir.VectorType(int_type(8), lanes())
+            numbers = builder.load(self._pointer(address, stored), align=1)
+            return (builder.sitofp(builder.sext(numbers, wide), self._vector),)
+        words = builder.load(self._pointer(address, wide), align=1)
+        top = self._ir.Constant(wide, [0xFF000000] * lanes())
+        made = []
+        for shift in (24, 16, 8, 0):
+            moved = builder.shl(words, self._ir.Constant(wide, [shift] * lanes()))
+            made.append(builder.sitofp(builder.and_(moved, top), self._vector))
+        return tuple(made)
+
+    def byte_order(self, vectors: Sequence[Value]) -> list[Value]:
+        """Return as many vectors as `load_bytes` gives, with their elements in its order."""
+        if len(vectors) == 1:
+            return list(vectors)
+        kind = self._ir.VectorType(self._ir.IntType(32), 2 * lanes())
+        joined = self._ir.Constant(kind, list(range(2 * lanes())))
+        halves = [self._builder.shuffle_vector(vectors[i], vectors[i + 1], joined) for i in (0, 2)]
+        kind = self._ir.VectorType(self._ir.IntType(32), lanes())
+        return [
+            self._builder.shuffle_vector(
+                *halves, self._ir.Constant(kind, list(range(first, 4 * lanes(), 4)))
+            )
+            for first in range(4)
+        ]
+
+    def load_int16(self, address: Value, kind: str = "int16") -> Value:
+        """Load twice `lanes` elements of dtype int8 or int16 as 16-bit integers."""
+        wide = self._ir.VectorType(self._ir.IntType(16), 2 * lanes())
+        if kind == "int16":
+            return self._builder.load(self._pointer(address, wide), align=2)
+        stored = self._ir.VectorType(self._ir.IntType(8), 2 * lanes())
+        return self._builder.sext(self._builder.load(self._pointer(address, stored), align=1), wide)
+
+    def store_rounded(self, vectors: Sequence[Value], address: Value) -> None:
+        """Store two vectors of float32, rounded to 16-bit integers, halves to even."""
+        builder, int_type = self._builder, self._ir.IntType
+        kind = self._ir.VectorType(int_type(32), lanes())
+        indices = self._ir.VectorType(int_type(32), 2 * lanes())(list(range(2 * lanes())))
+        # In this binade the last bit is 1; the low bits are those of the integer.
+        moved = [builder.bitcast(self.add(x, self.constant(1.5 * 2.0**23)), kind) for x in vectors]
+        joined = builder.shuffle_vector(*moved, indices)
+        narrow = builder.trunc(joined, self._ir.VectorType(int_type(16), 2 * lanes()))
+        builder.store(narrow, self._pointer(address, narrow.type), align=2)
+
+    def prefetch(self, address: Value) -> None:
+        """Begin to read the cache line of an address, which need not be readable."""
+        ir, name = self._ir, "llvm.prefetch.p0"
+        int32, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        function = self._module.globals.get(name)
+        if function is None:
+            kind = ir.FunctionType(ir.VoidType(), [pointer, int32, int32, int32])
+            function = ir.Function(self._module, kind, name)
+        place = self._builder.inttoptr(address, pointer)
+        self._builder.call(function, [place, int32(0), int32(3), int32(1)])
+
+    def pair_sums(self, x: Value, y: Value) -> Value:
+        """Return sums of two neighbouring products of 16-bit integers, as 32-bit integers."""
+        builder, int_type = self._builder, self._ir.IntType
+        wide = self._ir.VectorType(int_type(32), 2 * lanes())
+        products = builder.mul(builder.sext(x, wide), builder.sext(y, wide))
+        kind = self._ir.VectorType(int_type(32), lanes())
+        halves = [
+            builder.shuffle_vector(
+                products, products, self._ir.Constant(kind, list(range(i, 2 * lanes(), 2)))
+            )
+            for i in range(2)
+        ]
+        return builder.add(*halves)
+
+    def integer_zeros(self) -> Value:
+        """Return a vector of 32-bit zeros."""
+        return self._ir.VectorType(self._ir.IntType(32), lanes())(None)
+
+    def add_integers(self, x: Value, y: Value) -> Value:
+        """Return the sum of two vectors of integers."""
+        return self._builder.add(x, y)
+
+    def as_floats(self, integers: Value) -> Value:
+        """Return 32-bit integers as float32."""
+        return self._builder.sitofp(integers, self._vector)
+
+    def exponent_bits(self, vector: Value) -> Value:
+        """Return the bits of the exponents of float32, as vectors of integers."""
+        kind = self._ir.VectorType(self._ir.IntType(32), lanes())
+        mask = self._ir.Constant(kind, [0x7F800000] * lanes())
+        return self._builder.and_(self._builder.bitcast(vector, kind), mask)
+
+    def larger_integers(self, x: Value, y: Value) -> Value:
+        """Return the larger of two vectors' integers."""
+        return self._builder.select(self._builder.icmp_signed(">", x, y), x, y)
+
+    def largest_lane(self, integers: Value) -> Value:
+        """Return the largest of a vector's non-negative integers."""
+        found = self.number(0)
+        for i in range(lanes()):
+            lane = self._builder.extract_element(integers, self._ir.IntType(32)(i))
+            found = self.greatest(found, self._builder.zext(lane, self._int64))
+        return found
