@@ -23,7 +23,7 @@ _START_TIMEOUT_S = 1200.0
 _RUN_TIMEOUT_S = 600.0
 _END_TIMEOUT_S = 10.0
 # Before each turn: threads of the peer that had the last one may spin for more work that long.
-_PAUSE_S = 0.02
+_PAUSE_S = 0.3
 
 
 class PeerError(RuntimeError):
