@@ -44,13 +44,15 @@ class IntegerAssembler(Assembler):
             return list(vectors)
         kind = self._ir.VectorType(self._ir.IntType(32), 2 * lanes())
         joined = self._ir.Constant(kind, list(range(2 * lanes())))
-        halves = [self._builder.shuffle_vector(vectors[i], vectors[i + 1], joined) for i in (0, 2)]
+        first, second = (
+            self._builder.shuffle_vector(vectors[i], vectors[i + 1], joined) for i in (0, 2)
+        )
         kind = self._ir.VectorType(self._ir.IntType(32), lanes())
         return [
             self._builder.shuffle_vector(
-                *halves, self._ir.Constant(kind, list(range(first, 4 * lanes(), 4)))
+                first, second, self._ir.Constant(kind, list(range(start, 4 * lanes(), 4)))
             )
-            for first in range(4)
+            for start in range(4)
         ]
 
     def load_int16(self, address: Value, kind: str = "int16") -> Value:
@@ -67,10 +69,12 @@ class IntegerAssembler(Assembler):
         kind = self._ir.VectorType(int_type(32), lanes())
         indices = self._ir.VectorType(int_type(32), 2 * lanes())(list(range(2 * lanes())))
         # In this binade the last bit is 1; the low bits are those of the integer.
-        moved = [builder.bitcast(self.add(x, self.constant(1.5 * 2.0**23)), kind) for x in vectors]
-        joined = builder.shuffle_vector(*moved, indices)
-        narrow = builder.trunc(joined, self._ir.VectorType(int_type(16), 2 * lanes()))
-        builder.store(narrow, self._pointer(address, narrow.type), align=2)
+        first, second = (
+            builder.bitcast(self.add(x, self.constant(1.5 * 2.0**23)), kind) for x in vectors
+        )
+        stored = self._ir.VectorType(int_type(16), 2 * lanes())
+        narrow = builder.trunc(builder.shuffle_vector(first, second, indices), stored)
+        builder.store(narrow, self._pointer(address, stored), align=2)
 
     def prefetch(self, address: Value) -> None:
         """Begin to read the cache line of an address, which need not be readable."""
@@ -89,13 +93,13 @@ class IntegerAssembler(Assembler):
         wide = self._ir.VectorType(int_type(32), 2 * lanes())
         products = builder.mul(builder.sext(x, wide), builder.sext(y, wide))
         kind = self._ir.VectorType(int_type(32), lanes())
-        halves = [
+        even, odd = (
             builder.shuffle_vector(
                 products, products, self._ir.Constant(kind, list(range(i, 2 * lanes(), 2)))
             )
             for i in range(2)
-        ]
-        return builder.add(*halves)
+        )
+        return builder.add(even, odd)
 
     def integer_zeros(self) -> Value:
         """Return a vector of 32-bit zeros."""
