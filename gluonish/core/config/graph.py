@@ -65,7 +65,7 @@ GLUONISH_CUDA_MOVE = Flag(
     "GLUONISH_CUDA_MOVE",
     boolean(),
     True,
-    "Tell CUDA graphs where large arrays are that move between calls, instead of copying them.",
+    "Set new addresses of large arrays in CUDA graphs, instead of copying the arrays.",
 )
 GLUONISH_CUDA_SCATTER = Flag(
     "GLUONISH_CUDA_SCATTER",

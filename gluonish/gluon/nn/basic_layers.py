@@ -92,9 +92,10 @@ class Dense(HybridBlock):
         self._flatten = flatten
         with self.name_scope():
             self._declare_weight(dtype, weight_initializer)
-            self.bias = None
-            if use_bias:
-                self.bias = self.params._declare("bias", (units,), bias_initializer, dtype=dtype)
+            declare = self.params._declare
+            self.bias = (
+                declare("bias", (units,), bias_initializer, dtype=dtype) if use_bias else None
+            )
             self.act = None
             if activation is not None:
                 self.act = Activation(activation, prefix=activation + "_")

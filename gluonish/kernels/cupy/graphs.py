@@ -308,7 +308,7 @@ class Graphs:
         try:
             other = self.capture(run)
         except Exception as error:
-            _LOG.debug("No CUDA graph is told of moved arrays: %.300s", error)
+            _LOG.debug("CUDA graphs read copies of an array that moves: %.300s", error)
             return None
         graph = replay._graph
         if graph is None or other is None or other._graph is None:

@@ -100,7 +100,7 @@ class _Node(NamedTuple):
 class Launch:
     """A kernel node of an executable graph, with the arguments of its next launch."""
 
-    __slots__ = ("_kept", "node", "params", "values")
+    __slots__ = ("_places", "node", "params", "values")
 
     def __init__(self, node: _Node) -> None:
         params = node.params
@@ -110,7 +110,7 @@ class Launch:
         places = (_POINTER * len(self.values))(*map(ctypes.addressof, self.values))
         self.params = KernelParams.from_buffer_copy(params)
         self.params.values = ctypes.addressof(places)
-        self._kept = places
+        self._places = places
 
 
 class MovingArray:

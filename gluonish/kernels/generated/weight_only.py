@@ -128,9 +128,9 @@ def _blocks(
     for start in range(0, units, step):
         block = slice(start, min(units, start + step))
         scales = scale[block]
-        held = floating[: len(scales)]
-        _floating_plan(scales.size, held.size // scales.size).run(weight[block], scales, held)
-        sgemm.product(made[:, block], rows, held.T, add=False)
+        wide = floating[: len(scales)]
+        _floating_plan(scales.size, wide.size // scales.size).run(weight[block], scales, wide)
+        sgemm.product(made[:, block], rows, wide.T, add=False)
     if bias is not None:
         made += bias
     if made.dtype != out.dtype:

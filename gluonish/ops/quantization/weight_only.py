@@ -201,7 +201,8 @@ def _check_rows(name: str, grad: Spec, weight: Spec, scale: Spec) -> None:
     if not is_floating(grad.dtype) or grad.shape[1] != units:
         raise OperatorError(f"{name}: expected floating grad (rows, {units}), got {grad}")
     groups = scale.shape[1] if len(scale.shape) == 2 else None
-    if groups is not None and (not groups or weight.shape[1] % groups):
+    features = weight.shape[1]
+    if groups is not None and (features % groups if groups else features):
         raise OperatorError(f"{name}: expected scale that divides rows of {weight}, got {scale}")
     _check_scale(name, grad, scale, (units,) if groups is None else (units, groups))
 
@@ -230,7 +231,9 @@ def _data_gradient(g: V, grad: V, weight: V, scale: V) -> tuple[Any, ...]:
 
 def _forward(rows: V, weight: V, scale: V) -> V:
     units, features = weight.shape
-    group_size = None if len(scale.shape) == 1 else features // scale.shape[1]
+    group_size = None
+    if len(scale.shape) == 2:
+        group_size = features // scale.shape[1] if features else 1
     attrs = {"num_hidden": units, "no_bias": True, "flatten": False, "group_size": group_size}
     made: V = apply(WEIGHT_ONLY_DENSE, (rows, weight, scale), attrs)
     return made
@@ -265,9 +268,11 @@ def _scale_infer(grad: Spec, data: Spec, weight: Spec, scale: Spec) -> tuple[Spe
 
 def _scale_kernel(xp: ModuleType, out: Any, grad: Any, data: Any, weight: Any, scale: Any) -> None:
     rows, data = widen(grad), widen(data)
-    for block in _blocks(*weight.shape):
+    units, features = weight.shape
+    size = features // max(1, math.prod(scale.shape[1:]))  # of a group
+    for block in _blocks(units, features):
         made = product(xp, rows[:, block].T, data) * weight[block]
-        out[block] = made.reshape(*scale[block].shape, -1).sum(axis=-1)
+        out[block] = made.reshape(*scale[block].shape, size).sum(axis=-1)
 
 
 def _scale_gradient(g: V, grad: V, data: V, weight: V, scale: V) -> tuple[Any, ...]:

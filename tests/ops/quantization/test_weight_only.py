@@ -94,6 +94,51 @@ def test_a_weight_beyond_a_block_is_computed_in_blocks(monkeypatch: pytest.Monke
     test_gradients_are_operators_with_gradients(3)
 
 
+@pytest.mark.parametrize("group_size", [None, 4])
+def test_data_without_features(group_size: int | None) -> None:
+    shape = (5,) if group_size is None else (5, 0)
+    data, scale, bias = (mx.nd.ones(x) for x in ((3, 0), shape, (5,)))
+    for x in (data, scale, bias):
+        x.attach_grad()
+    weight = mx.nd.ones((5, 0), dtype="int8")
+    with mx.autograd.record():
+        out = mx.nd.weight_only_dense(
+            data, weight, scale, bias, num_hidden=5, group_size=group_size
+        )
+    out.backward()
+    assert (out.asnumpy() == 1).all()
+    assert out.shape == (3, 5)
+    assert data.grad.shape == (3, 0)
+    assert (scale.grad.asnumpy() == 0).all()
+    assert (bias.grad.asnumpy() == 3).all()
+
+
+@pytest.mark.parametrize("dtype", _DTYPES, ids=str)
+@pytest.mark.parametrize("group_size", [None, 96])
+def test_gradients_of_long_rows(dtype: Any, group_size: int | None) -> None:
+    arrays = _arrays((40, 1920), 300, 1920, group_size)
+    arrays = [x if x.dtype == np.int8 else x.astype(dtype) for x in arrays]
+    data, weight, scale, bias = arrays
+    scale = scale.astype(np.float64 if dtype is np.float64 else np.float32)
+    head = np.random.default_rng(2).standard_normal((40, 300)).astype(dtype)
+    inputs: list[Any] = [mx.nd.array(x, dtype=x.dtype) for x in (data, weight, scale, bias)]
+    for i in (0, 2, 3):
+        inputs[i].attach_grad()
+    with mx.autograd.record():
+        out = mx.nd.weight_only_dense(*inputs, num_hidden=300, group_size=group_size)
+    out.backward(mx.nd.array(head, dtype=head.dtype))
+    data, weight, scale, head = (x.astype(np.float64) for x in (data, weight, scale, head))
+    exact = {
+        0: head @ _floating(weight, scale),
+        2: ((head.T @ data) * weight).reshape(*scale.shape, -1).sum(axis=-1),
+        3: head.sum(axis=0),
+    }
+    bound = {2: 4e-3, 4: 2e-6, 8: 1e-14}[np.dtype(dtype).itemsize]
+    for i, value in exact.items():
+        found = inputs[i].grad.asnumpy().astype(np.float64)
+        assert np.abs(found - value).max() <= bound * np.abs(value).max(), i
+
+
 def test_a_strided_array_gives_the_same() -> None:
     inputs: list[Any] = [mx.nd.array(x, dtype=x.dtype) for x in _arrays((3, 8), 5, 8, 4)]
     inputs = [x if x.dtype == np.int8 else x.astype("float32") for x in inputs]

@@ -27,7 +27,7 @@ def _attention(
     """Attend, and return the output and the keys and values with earlier ones."""
     if (past_key is None) != (past_value is None):
         call.wrong("expected past_key and past_value, or neither, got one of them")
-    given, flat = dtype_of(q), len(q.shape) == 3
+    dtype, flat = dtype_of(q), len(q.shape) == 3
     if flat:
         q, k, v = _split(call, q, k, v)
     by_steps = flat and past_key is None and not call.wants(1) and not call.wants(2)
@@ -52,7 +52,7 @@ def _attention(
         layout="NTHC" if by_steps else "NHTC",
         **reach,
     )
-    made = computed(given, made)
+    made = computed(dtype, made)
     if flat:
         made = made if by_steps else mnp.transpose(made, (0, 2, 1, 3))
         made = mnp.reshape(made, (*made.shape[:2], -1))
