@@ -1,0 +1,1 @@
+"""Networks in folders of weights as others publish them, and back."""
