@@ -4,10 +4,17 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gluonish.core.errors import ArgumentError, nearest, require_text
+from gluonish.core.loading import load
 from gluonish.gluon.block.hybrid_block import HybridBlock
 
 Maker = TypeVar("Maker", bound=Callable[..., HybridBlock])
 
+# Modules that register networks when they are loaded, which other networks do not need.
+_LAZY_MODULES = (
+    "gluonish.model_zoo.vision.efficientnet",
+    "gluonish.model_zoo.vision.mobilenet_v3",
+    "gluonish.model_zoo.vision.regnet",
+)
 _makers: dict[str, Callable[..., HybridBlock]] = {}
 
 
@@ -35,6 +42,8 @@ def register_model(name: str) -> Callable[[Maker], Maker]:
 
 def model_names() -> list[str]:
     """Return the names of all models, sorted."""
+    for module in _LAZY_MODULES:
+        load(module)
     return sorted(_makers)
 
 
@@ -57,10 +66,10 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
         (1, 10)
     """
     require_text(name, "get_model: expected name")
-    maker = _makers.get(name.lower())
-    if maker is None:
+    names = _makers if name.lower() in _makers else model_names()
+    if name.lower() not in names:
         raise ArgumentError(
-            f"get_model: expected one of {', '.join(model_names())}, got {name!r}"
-            f"{nearest(name.lower(), model_names())}"
+            f"get_model: expected one of {', '.join(names)}, got {name!r}"
+            f"{nearest(name.lower(), names)}"
         )
-    return maker(**kwargs)
+    return _makers[name.lower()](**kwargs)

@@ -2,7 +2,9 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from gluonish.core.errors import (
     MissingFileError,
 )
 from gluonish.core.files import atomic_write, path_text, written_together
+from gluonish.core.loading import load
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.initializer import Initializer
 from gluonish.model_zoo.pretrained.config import Config, read_config
@@ -31,6 +34,7 @@ from gluonish.ndarray.list_file import StoredArray
 
 __all__ = ["from_pretrained", "load_folder", "save_pretrained"]
 
+_TIMM = "gluonish.model_zoo.pretrained.timm"
 _CONFIG = "config.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
@@ -55,22 +59,24 @@ def load_folder(
         )
     entries = read_config(path)
     source = str(path / _CONFIG)
+    if "model_type" not in entries and "architecture" in entries:
+        opened = partial(_open_weights, path, mmap)
+        timm = load(_TIMM)
+        return timm.load_timm(entries, source, opened, ctx, dtype, mmap, initializer, changes)  # type: ignore[no-any-return]
     family = family_of_type(entries.get("model_type"), source)
     config = Config(entries, source)
     chosen = _architecture(family, entries, source) if architecture is None else architecture
     net = family.build(config, chosen, changes)
     net._extras = config.extras()
-    weights = _weights_file(path)
-    with open_arrays(weights, mmap) as file:
-        stored: Mapping[str, StoredArray] = _stored(file.names, file.arrays, str(weights))
-        kind = common_dtype(stored, str(weights)) if dtype is None else normalize_dtype(dtype)
+    with _open_weights(path, mmap) as (stored, weights):
+        kind = common_dtype(stored, weights) if dtype is None else normalize_dtype(dtype)
         net.cast(kind)
         table, stored = _table(family, net, stored)
         others = _names_of_heads(family) if architecture is not None else frozenset()
         head = "" if body_of(net) is net else "body."
         missing = table.load(
             stored,
-            str(weights),
+            weights,
             setter(cpu() if ctx is None else ctx, mmap),
             lambda path: initializer is not None and bool(head) and not path.startswith(head),
             lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
@@ -92,6 +98,14 @@ def _architecture(family: Family, entries: Mapping[str, Any], source: str) -> st
     raise FileFormatError(
         f"{source}: expected 'architectures' with the name of one network, got {named!r:.60}"
     )
+
+
+@contextmanager
+def _open_weights(path: Path, mmap: bool) -> Iterator[tuple[Mapping[str, StoredArray], str]]:
+    """Open the weights of a folder: tensors by name, and the name of the file."""
+    weights = _weights_file(path)
+    with open_arrays(weights, mmap) as file:
+        yield _stored(file.names, file.arrays, str(weights)), str(weights)
 
 
 def _weights_file(path: Path) -> Path:
@@ -217,13 +231,17 @@ def save_pretrained(
         ParameterError: A parameter has no values.
         OSError: The folder cannot be written; its files stay as they were.
     """
-    family = family_of(net)
     limit = _nbytes(max_shard_size)
     path = Path(path_text(folder, "save_pretrained"))
-    tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
-    dtypes = {tensor.dtype.name for tensor in tensors.values()}
-    config = {**family.describe(net), **getattr(net, "_extras", {})}
-    config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
+    if hasattr(net, "_timm_name"):
+        timm = load(_TIMM)
+        tensors, config = timm.timm_table(net).tensors(), timm.describe(net)
+    else:
+        family = family_of(net)
+        tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
+        config = {**family.describe(net), **getattr(net, "_extras", {})}
+        dtypes = {tensor.dtype.name for tensor in tensors.values()}
+        config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
     total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())
     name, other = (_WEIGHTS, _INDEX) if total <= limit else (_INDEX, _WEIGHTS)
     path.mkdir(parents=True, exist_ok=True)

@@ -7,9 +7,11 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.basic_layers import Dense, Dropout
 from gluonish.gluon.nn.sequential import HybridSequential
-from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.nn.tensor import Tensor, check_positive, check_rate
 from gluonish.model_zoo.model_store import get_model_file
+from gluonish.model_zoo.pretrained.families import keeps_arguments
 
 
 class Classifier(HybridBlock):
@@ -31,6 +33,58 @@ class Classifier(HybridBlock):
             x: Images (N, C, H, W).
         """
         return self.output(self.features(x))
+
+
+class ImageClassifier(HybridBlock):
+    """A body that gives features of images, and a dense layer that gives logits of classes.
+
+    Args:
+        body: Network with an attribute ``units`` that gives features (N, units), such as
+            `EfficientNet`.
+        classes: Number of classes.
+        dropout: Probability of dropping a feature in training, in [0, 1).
+        **kwargs: See `HybridBlock`.
+
+    Attributes:
+        body: The body; `features` is another name of it.
+        output: The dense layer, from features to logits.
+
+    Inputs:
+        x: images (N, C, H, W).
+
+    Outputs:
+        y: (N, classes) logits.
+
+    Raises:
+        ArgumentError: ``classes`` is below 1, or ``dropout`` is out of range.
+    """
+
+    @keeps_arguments
+    def __init__(
+        self, body: HybridBlock, classes: int = 1000, dropout: float = 0.0, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        check_positive("ImageClassifier", classes=classes)
+        check_rate("ImageClassifier", "dropout", dropout)
+        self.body: Any = body
+        with self.name_scope():
+            self.dropout = Dropout(dropout) if dropout else None
+            self.output = Dense(classes, in_units=self.body.units, prefix="output_")
+
+    @property
+    def features(self) -> Any:
+        """The body, as the zoo's other networks call it."""
+        return self.body
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Compute the logits of the classes.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Images (N, C, H, W).
+        """
+        features = self.body(x)
+        return self.output(features if self.dropout is None else self.dropout(features))
 
 
 def chain(*layers: HybridBlock) -> HybridSequential:
