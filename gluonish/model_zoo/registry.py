@@ -11,9 +11,11 @@ Maker = TypeVar("Maker", bound=Callable[..., HybridBlock])
 
 # Modules that register networks when they are loaded, which other networks do not need.
 _LAZY_MODULES = (
+    "gluonish.model_zoo.vision.convnext",
     "gluonish.model_zoo.vision.efficientnet",
     "gluonish.model_zoo.vision.mobilenet_v3",
     "gluonish.model_zoo.vision.regnet",
+    "gluonish.model_zoo.vision.swin_names",
 )
 _makers: dict[str, Callable[..., HybridBlock]] = {}
 

@@ -21,6 +21,8 @@ Init = TypeVar("Init", bound=Callable[..., None])
 _ZOO = "gluonish.model_zoo."
 # Which module registers a model_type.
 MODULES: Mapping[str, str] = {
+    "swin": "vision.swin_names",
+    "convnext": "vision.convnext",
     "gemma": "text.gemma",
     "gemma2": "text.gemma",
     "gemma3_text": "text.gemma",

@@ -28,6 +28,7 @@ from gluonish.model_zoo.pretrained.families import (
     family_of,
     family_of_type,
 )
+from gluonish.model_zoo.pretrained.labels import named_labels
 from gluonish.model_zoo.pretrained.weights import WeightTable, common_dtype, setter
 from gluonish.ndarray.array_file import open_arrays, write_arrays
 from gluonish.ndarray.list_file import StoredArray
@@ -239,7 +240,7 @@ def save_pretrained(
     else:
         family = family_of(net)
         tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
-        config = {**family.describe(net), **getattr(net, "_extras", {})}
+        config = named_labels(family.describe(net), getattr(net, "_extras", {}))
         dtypes = {tensor.dtype.name for tensor in tensors.values()}
         config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
     total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())

@@ -1,5 +1,8 @@
 """Networks for image classification."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
 from gluonish.model_zoo.registry import get_model
 from gluonish.model_zoo.vision.alexnet import AlexNet, alexnet
 from gluonish.model_zoo.vision.cifar_resnet import (
@@ -18,6 +21,7 @@ from gluonish.model_zoo.vision.cifar_resnet import (
     cifar_resnet110_v2,
     get_cifar_resnet,
 )
+from gluonish.model_zoo.vision.classifier import ImageClassifier
 from gluonish.model_zoo.vision.densenet import (
     DenseNet,
     densenet121,
@@ -74,6 +78,26 @@ from gluonish.model_zoo.vision.vgg import (
     vgg19_bn,
 )
 
+if TYPE_CHECKING:
+    from gluonish.model_zoo.vision.convnext import ConvNeXt
+    from gluonish.model_zoo.vision.efficientnet import EfficientNet
+    from gluonish.model_zoo.vision.mobilenet_v3 import MobileNetV3
+    from gluonish.model_zoo.vision.regnet import RegNet
+    from gluonish.model_zoo.vision.swin import Swin
+else:
+    # Networks that most programs do not use.
+    __getattr__ = _attach(
+        __name__,
+        (),
+        {
+            "ConvNeXt": "gluonish.model_zoo.vision.convnext:ConvNeXt",
+            "EfficientNet": "gluonish.model_zoo.vision.efficientnet:EfficientNet",
+            "MobileNetV3": "gluonish.model_zoo.vision.mobilenet_v3:MobileNetV3",
+            "RegNet": "gluonish.model_zoo.vision.regnet:RegNet",
+            "Swin": "gluonish.model_zoo.vision.swin:Swin",
+        },
+    )
+
 __all__ = [
     "VGG",
     "AlexNet",
@@ -84,14 +108,20 @@ __all__ = [
     "CIFARBasicBlockV2",
     "CIFARResNetV1",
     "CIFARResNetV2",
+    "ConvNeXt",
     "DenseNet",
+    "EfficientNet",
+    "ImageClassifier",
     "Inception3",
     "InceptionBN",
     "MobileNet",
     "MobileNetV2",
+    "MobileNetV3",
+    "RegNet",
     "ResNetV1",
     "ResNetV2",
     "SqueezeNet",
+    "Swin",
     "alexnet",
     "cifar_resnet20_v1",
     "cifar_resnet20_v2",

@@ -225,9 +225,7 @@ class EfficientNet(HybridBlock):
         """Return the hidden units of squeeze and excitation, a part of a unit's input channels."""
         return round(in_channels * units.squeeze)
 
-    def _head(
-        self, channels: int, activation: str, options: Mapping[str, Any]
-    ) -> HybridSequential:
+    def _head(self, channels: int, activation: str, options: Mapping[str, Any]) -> HybridSequential:
         head = HybridSequential(prefix="head_")
         with head.name_scope():
             head.add(
@@ -309,9 +307,7 @@ def stage_names(arguments: Mapping[str, Any]) -> Names:
         for index, kind in enumerate(kinds):
             ours, theirs = f"stages.{number}.{index}", f"blocks.{number}.{index}"
             for layer, (conv, norm) in _TIMM[kind].items():
-                names += normalized_names(
-                    f"{ours}.{layer}", f"{theirs}.{conv}", f"{theirs}.{norm}"
-                )
+                names += normalized_names(f"{ours}.{layer}", f"{theirs}.{conv}", f"{theirs}.{norm}")
             reduce, expand = f"{theirs}.se.conv_reduce", f"{theirs}.se.conv_expand"
             names += squeeze_names(f"{ours}.squeeze", reduce, expand)
     return names

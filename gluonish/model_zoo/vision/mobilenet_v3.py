@@ -41,9 +41,7 @@ class MobileNetV3(EfficientNet):
         middle = make_divisible(in_channels * units.expansion)
         return make_divisible(middle * units.squeeze) if units.squeeze else 0
 
-    def _head(
-        self, channels: int, activation: str, options: Mapping[str, Any]
-    ) -> HybridSequential:
+    def _head(self, channels: int, activation: str, options: Mapping[str, Any]) -> HybridSequential:
         head = HybridSequential(prefix="head_")
         with head.name_scope():
             head.add(

@@ -1,0 +1,42 @@
+"""Settings that are lists of numbers, one for each stage."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.errors import FileFormatError
+from gluonish.model_zoo.pretrained.config import MOST, MOST_LAYERS, Config
+
+__all__ = ["SizesSetting"]
+
+
+class SizesSetting:
+    """A list of whole numbers, and the argument of a network's class that it is.
+
+    Args:
+        argument: Name of the argument.
+        name: Name of the setting.
+        default: The setting's value where it is missing.
+        most: Largest number.
+    """
+
+    def __init__(self, argument: str, name: str, default: Sequence[int], most: int = MOST) -> None:
+        self.names = (name,)
+        self._argument, self._default, self._most = argument, list(default), most
+
+    def read(self, config: Config) -> Mapping[str, Any]:
+        """Return the argument by its name."""
+        (name,) = self.names
+        found = config.take(name, list, self._default)
+        good = 0 < len(found) <= MOST_LAYERS and all(
+            type(number) is int and 1 <= number <= self._most for number in found
+        )
+        if not good:
+            raise FileFormatError(
+                f"{config.source}: expected {name!r} to be whole numbers from 1 to {self._most}, "
+                f"got {found!r:.60}"
+            )
+        return {self._argument: tuple(found)}
+
+    def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the setting by its name."""
+        return {self.names[0]: list(arguments[self._argument])}
