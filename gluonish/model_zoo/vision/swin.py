@@ -39,6 +39,7 @@ class WindowAttention(HybridBlock):
         shift: Pixels that windows are moved down and to the right, around the edges.
         use_bias: Whether the projections of queries, keys and values have a bias.
         dropout: Probability of dropping a weight of attention in training, in [0, 1).
+        pads_shifted: Whether maps are padded after they were shifted, as in timm, and not before.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -53,16 +54,20 @@ class WindowAttention(HybridBlock):
         units: int,
         num_heads: int,
         size: Size,
-        window_size: int,
-        shift: int = 0,
+        window_size: Size,
+        shift: Size = (0, 0),
         use_bias: bool = True,
         dropout: float = 0.0,
+        pads_shifted: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self._size, self._window, self._shift = size, window_size, shift
-        self._padded = (-(-size[0] // window_size), -(-size[1] // window_size))  # in windows
-        offsets = (2 * window_size - 1) ** 2
+        height, width = window_size
+        self._counts = (-(-size[0] // height), -(-size[1] // width))  # of windows
+        self._full = (self._counts[0] * height, self._counts[1] * width)
+        self._pads_shifted = pads_shifted
+        offsets = (2 * height - 1) * (2 * width - 1)
         options = {"use_bias": use_bias, "use_output_bias": True, "dropout": dropout}
         self.bias_table = self.params._declare("bias_table", (offsets, num_heads), Normal(0.02))
         with self.name_scope():
@@ -76,32 +81,37 @@ class WindowAttention(HybridBlock):
             x: (N, H, W, C).
             bias_table: Bias of each offset and head, a parameter.
         """
-        window, shift, (down, across) = self._window, self._shift, self._padded
-        full = (down * window, across * window)
-        x = padded(F, x, self._size, full)
-        if shift:
-            x = F._internal._np_roll(x, shift=(-shift, -shift), axis=(1, 2))
-        x = F.reshape(x, shape=(0, down, window, across, window, -1))
+        (height, width), (down, across) = self._window, self._counts
+        x = self._shifted(F, x, -1) if self._pads_shifted else x
+        x = padded(F, x, self._size, self._full)
+        x = x if self._pads_shifted else self._shifted(F, x, -1)
+        x = F.reshape(x, shape=(0, down, height, across, width, -1))
         x = F.transpose(x, axes=(0, 1, 3, 2, 4, 5))
-        windows = F.reshape(x, shape=(-1, window * window, 0), reverse=True)
+        windows = F.reshape(x, shape=(-1, height * width, 0), reverse=True)
         y = self.attention(windows, None, None, self._mask(F, x, bias_table))
-        y = F.reshape(y, shape=(-1, down, across, window, window, 0), reverse=True)
-        y = F.reshape(F.transpose(y, axes=(0, 1, 3, 2, 4, 5)), shape=(0, *full, -1))
-        if shift:
-            y = F._internal._np_roll(y, shift=(shift, shift), axis=(1, 2))
-        return cropped(F, y, self._size, full)
+        y = F.reshape(y, shape=(-1, down, across, height, width, 0), reverse=True)
+        y = F.reshape(F.transpose(y, axes=(0, 1, 3, 2, 4, 5)), shape=(0, *self._full, -1))
+        y = y if self._pads_shifted else self._shifted(F, y, 1)
+        y = cropped(F, y, self._size, self._full)
+        return self._shifted(F, y, 1) if self._pads_shifted else y
+
+    def _shifted(self, F: ModuleType, x: Any, direction: int) -> Any:
+        """Return maps moved by the shift, around the edges."""
+        if not any(self._shift):
+            return x
+        shift = tuple(direction * pixels for pixels in self._shift)
+        return F._internal._np_roll(x, shift=shift, axis=(1, 2))
 
     def _mask(self, F: ModuleType, x: Any, table: Any) -> Any:
-        """Return what is added to scores, (1, heads, T, T), or of each window if they are shifted."""
-        window = self._window
-        place = F.arange(window * window)
-        row = F.floor((place + 0.5) / window)
-        # The offset of two pixels, its rows times the number of columns that there can be.
-        key = place + row * (window - 1)
+        """Return what is added to scores: (1, heads, T, T), or if windows are shifted of each."""
+        height, width = self._window
+        place = F.arange(height * width)
+        # A pixel's column, plus its row times the number of offsets of columns.
+        key = place + F.floor((place + 0.5) / width) * (width - 1)
         offset = F.broadcast_sub(F.expand_dims(key, axis=1), F.expand_dims(key, axis=0))
-        offset = offset + 2 * window * (window - 1)
+        offset = offset + (height - 1) * (2 * width - 1) + width - 1
         bias = F.expand_dims(F.transpose(F.take(table, offset), axes=(2, 0, 1)), axis=0)
-        if not self._shift:
+        if not any(self._shift):
             return bias
         # (1, windows, 1, T, T) and (1, 1, heads, T, T).
         mask = F.broadcast_add(self._hidden(F), F.expand_dims(bias, axis=0))
@@ -110,18 +120,20 @@ class WindowAttention(HybridBlock):
 
     def _hidden(self, F: ModuleType) -> Any:
         """Return -100 for pixels of a window that are neighbours only around the edge, else 0."""
-        window, shift = self._window, self._shift
         part: list[Any] = []
-        for count in self._padded:
-            place = F.arange(count * window)
-            last = F.broadcast_greater_equal(place, F.full((1,), (count - 1) * window))
-            moved = F.broadcast_greater_equal(place, F.full((1,), count * window - shift))
-            part.append(F.reshape(last + moved, shape=(count, window)))
-        rows = F.reshape(part[0], shape=(-1, 1, window, 1)) * 3
-        columns = F.reshape(part[1], shape=(1, -1, 1, window))
+        for count, extent, shift in zip(self._counts, self._window, self._shift, strict=True):
+            place = F.arange(count * extent)
+            last = F.broadcast_greater_equal(place, F.full((1,), (count - 1) * extent))
+            moved = F.broadcast_greater_equal(place, F.full((1,), count * extent - shift))
+            # Without a shift, no pixels of a window came around the edge.
+            found = last + moved if shift else place * 0
+            part.append(F.reshape(found, shape=(count, extent)))
+        height, width = self._window
+        rows = F.reshape(part[0], shape=(-1, 1, height, 1)) * 3
+        columns = F.reshape(part[1], shape=(1, -1, 1, width))
         places = F.reshape(F.broadcast_add(rows, columns), shape=(-3, -3))
         pairs = F.broadcast_not_equal(F.expand_dims(places, axis=2), F.expand_dims(places, axis=1))
-        return F.reshape(pairs * _HIDDEN, shape=(1, -1, 1, window * window, window * window))
+        return F.reshape(pairs * _HIDDEN, shape=(1, -1, 1, height * width, height * width))
 
 
 def padded(F: ModuleType, x: Any, size: Size, full: Size) -> Any:
@@ -252,6 +264,8 @@ class Swin(HybridBlock):
         drop_path: Probability of dropping the last layer in training, in [0, 1); that of the others
             grows from 0 with their position.
         epsilon: Small constant of the normalizations.
+        pads_shifted: Whether maps that are no whole number of windows are padded after they were
+            shifted, as in timm, and not before.
         **kwargs: See `HybridBlock`.
 
     Attributes:
@@ -296,6 +310,7 @@ class Swin(HybridBlock):
         attention_dropout: float = 0.0,
         drop_path: float = 0.0,
         epsilon: float = 1e-5,
+        pads_shifted: bool = False,
         **kwargs: Any,
     ) -> None:
         name = type(self).__name__
@@ -319,6 +334,7 @@ class Swin(HybridBlock):
         rates = iter(drop_path * i / max(total - 1, 1) for i in range(total))
         layer = {"epsilon": epsilon, "dropout": dropout}
         options = {"use_bias": use_bias, "dropout": attention_dropout}
+        options["pads_shifted"] = pads_shifted
         with self.name_scope():
             self.stem = HybridSequential(prefix="stem_")
             with self.stem.name_scope():
@@ -361,11 +377,11 @@ class Swin(HybridBlock):
         return F.mean(self.norm(maps), axis=(1, 2))
 
 
-def _window(size: Size, window_size: int, shifted: bool) -> tuple[int, int]:
-    """Return window and shift for a map, which may be smaller than a window."""
-    if min(size) <= window_size:
-        return min(size), 0
-    return window_size, window_size // 2 if shifted else 0
+def _window(size: Size, window_size: int, shifted: bool) -> tuple[Size, Size]:
+    """Return window and shift for a map, of which a side may be smaller than a window."""
+    height, width = (min(extent, window_size) for extent in size)
+    down, across = (window_size // 2 * (shifted and extent > window_size) for extent in size)
+    return (height, width), (down, across)
 
 
 class _Stage(HybridBlock):

@@ -88,7 +88,7 @@ def _variants() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield timm's name of each network, and arguments of the body."""
     for size, arguments in _SIZES.items():
         for window, pixels in _IMAGES[size]:
-            images = {"image_size": pixels, "window_size": window}
+            images = {"image_size": pixels, "window_size": window, "pads_shifted": True}
             yield f"swin_{size}_patch4_window{window}_{pixels}", {**arguments, **images}
 
 
