@@ -9,7 +9,7 @@ Weights follow from their names (`foreign_values.values`). Of each small network
 ``sum(output * cos(0, 1, 2, ...))`` ``CASE gradients``; of feature maps and gradients, in the order
 of timm's names, the product with cos(0, 1, 2, ...) and the norm. All in float64.
 
-timm_variants.json.gz has, of each published network, the hash of the names and shapes of its
+With ``--small`` only that file is made. timm_variants.json.gz has, of each published network, the hash of the names and shapes of its
 weights, how its images are prepared, and logits of small images where it is not too large.
 
 With ``--check FOLDER``, it instead reads the folders that gluonish wrote there, each called by the
@@ -181,6 +181,8 @@ def main() -> None:
     for case in CASES:
         made |= make_small(case)
     np.savez_compressed(HERE / "timm_networks.npz", **made)
+    if sys.argv[1:] == ["--small"]:
+        return
     found = {name: published(name) for name in timm.list_models(PATTERNS, exclude_filters=OTHERS)}
     text = json.dumps(found, indent=0, sort_keys=True).encode()
     (HERE / "timm_variants.json.gz").write_bytes(gzip.compress(text, mtime=0))

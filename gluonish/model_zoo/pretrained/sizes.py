@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.core.errors import FileFormatError
-from gluonish.model_zoo.pretrained.config import MOST, MOST_LAYERS, Config
+from gluonish.model_zoo.pretrained.config import MOST, Config
 
 __all__ = ["SizesSetting"]
+
+_MOST_STAGES = 16
 
 
 class SizesSetting:
@@ -24,10 +26,15 @@ class SizesSetting:
         self._argument, self._default, self._most = argument, list(default), most
 
     def read(self, config: Config) -> Mapping[str, Any]:
-        """Return the argument by its name."""
+        """Return the argument by its name.
+
+        Raises:
+            FileFormatError: The setting is not a list of numbers, or their number is not that of
+                ``num_stages`` or ``num_layers``.
+        """
         (name,) = self.names
         found = config.take(name, list, self._default)
-        good = 0 < len(found) <= MOST_LAYERS and all(
+        good = 0 < len(found) <= _MOST_STAGES and all(
             type(number) is int and 1 <= number <= self._most for number in found
         )
         if not good:
@@ -35,6 +42,12 @@ class SizesSetting:
                 f"{config.source}: expected {name!r} to be whole numbers from 1 to {self._most}, "
                 f"got {found!r:.60}"
             )
+        for count in ("num_stages", "num_layers"):
+            if config.entries.get(count, len(found)) != len(found):
+                raise FileFormatError(
+                    f"{config.source}: expected {name!r} with {count!r} = "
+                    f"{config.entries[count]!r:.60} numbers, got {len(found)}"
+                )
         return {self._argument: tuple(found)}
 
     def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -306,7 +306,7 @@ SETTINGS: tuple[AnySetting, ...] = (
         _write_epsilon,
     ),
     Fixed("hidden_act", "gelu"),
-    # The number of stages is that of depths; images may have any size.
+    # `SizesSetting` compares the number of stages; images may have any size.
     Ignored("num_stages", "image_size", "out_features", "out_indices", "stage_names"),
 )
 CLASSIFIER = Head(ImageClassifier, _parts("output", "classifier"), (LABELS,))

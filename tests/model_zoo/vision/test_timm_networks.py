@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.model_zoo.pretrained.timm import timm_network, timm_table
+from gluonish.model_zoo.pretrained import timm
+from gluonish.model_zoo.pretrained.timm import timm_table
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.model_zoo.vision.efficientnet import Units
 from gluonish.ndarray.list_file import StoredArray
@@ -24,6 +25,7 @@ PUBLISHED: dict[str, Any] = json.loads(
     gzip.decompress((FOLDER / "timm_variants.json.gz").read_bytes())
 )
 SIDE = 64
+_LEAST = 1e-3  # scale of gradients that are zero but for rounding, such as of biases of keys
 # One of a family is enough for every day.
 DAILY = ("efficientnet_b0", "tf_mobilenetv3_small_100", "regnety_002")
 
@@ -61,7 +63,7 @@ def small(case: str) -> Any:
 def close(found: Any, want: Any, bound: float, what: str = "") -> None:
     found = np.asarray(found, np.float64)
     assert found.shape == want.shape, what
-    apart = np.abs(found - want).max() / max(np.abs(want).max(), 1e-30)
+    apart = np.abs(found - want).max() / max(np.abs(want).max(), _LEAST)
     assert apart < bound, f"{what}: {apart}"
 
 
@@ -95,16 +97,16 @@ def test_gradients_are_those_of_timm(case: str) -> None:
         loss = (net(x) * weights).sum()
     loss.backward()
     trained = {k: v for k, v in gradients(net).items() if "running" not in k}
-    for (name, found), want in zip(sorted(trained.items()), GOLDEN[f"{case} gradients"], strict=True):
+    for (name, found), want in zip(
+        sorted(trained.items()), GOLDEN[f"{case} gradients"], strict=True
+    ):
         close(summary(found), want, 1e-4, name)
 
 
 def gradients(net: Any) -> dict[str, Any]:
     """Return gradients by timm's names."""
     return {
-        name: entry.form.split(
-            entry.parameter.grad().asnumpy(), entry.sizes
-        )[i]
+        name: entry.form.split(entry.parameter.grad().asnumpy(), entry.sizes)[i]
         for entry in timm_table(net)._entries
         if entry.parameter.grad_req != "null"
         for i, name in enumerate(entry.names)
@@ -115,3 +117,30 @@ def freeze(block: Any) -> None:
     """Have batch normalizations use the running statistics."""
     if "use_global_stats" in getattr(block, "_kwargs", {}):
         block._kwargs["use_global_stats"] = True
+
+
+def test_every_network_of_timm_is_compared() -> None:
+    assert {name for name in model_names() if timm_network_of(name)} == PUBLISHED.keys()
+
+
+def timm_network_of(name: str) -> bool:
+    """Whether a network is one of timm's."""
+    return name in timm._networks
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n in DAILY else pytest.param(n, marks=pytest.mark.slow) for n in PUBLISHED],
+)
+def test_published_networks_have_the_weights_and_logits_of_timm(name: str) -> None:
+    net: Any = get_model(name)
+    lines = [f"{key} {shape}" for key, shape in sorted(shapes(net).items())]
+    assert hashlib.sha1("\n".join(lines).encode()).hexdigest() == PUBLISHED[name]["sha1"]
+    if "logits" not in PUBLISHED[name]:
+        return
+    side = net.body._images[0] if name.startswith("swin") else SIDE
+    filled(net).hybridize()
+    logits = net(mx.nd.array(images((1, 3, side, side)))).asnumpy()[0]
+    assert abs(np.abs(logits).max() / PUBLISHED[name]["scale"] - 1) < 1e-4
+    apart = np.abs(logits[:8] - PUBLISHED[name]["logits"]).max()
+    assert apart < 1e-4 * PUBLISHED[name]["scale"]
