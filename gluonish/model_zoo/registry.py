@@ -18,14 +18,16 @@ _LAZY_MODULES = (
     "gluonish.model_zoo.vision.swin_names",
 )
 _makers: dict[str, Callable[..., HybridBlock]] = {}
+_sources: dict[str, str] = {}
 
 
-def register_model(name: str) -> Callable[[Maker], Maker]:
+def register_model(name: str, source: str = "mxnet") -> Callable[[Maker], Maker]:
     """Return a decorator that registers a function with `get_model`.
 
     Args:
         name: Model name in lower case, as in the file names of pretrained weights, such as
             ``mobilenet1.0``.
+        source: Library whose name it is: ``mxnet`` (and GluonCV), or ``timm``.
 
     Raises:
         ArgumentError: The name is registered already.
@@ -36,17 +38,22 @@ def register_model(name: str) -> Callable[[Maker], Maker]:
             raise ArgumentError(
                 f"register_model: expected a new name, got {name!r}, which is registered already"
             )
-        _makers[name] = maker
+        _makers[name], _sources[name] = maker, source
         return maker
 
     return register
 
 
-def model_names() -> list[str]:
-    """Return the names of all models, sorted."""
-    for module in _LAZY_MODULES:
-        load(module)
-    return sorted(_makers)
+def model_names(source: str | None = None) -> list[str]:
+    """Return the names of all models, sorted.
+
+    Args:
+        source: Library whose names they are, ``mxnet`` or ``timm``; None for all.
+    """
+    if source != "mxnet":
+        for module in _LAZY_MODULES:
+            load(module)
+    return sorted(name for name, found in _sources.items() if source in (None, found))
 
 
 def get_model(name: str, **kwargs: Any) -> HybridBlock:

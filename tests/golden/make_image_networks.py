@@ -54,7 +54,7 @@ def _output(model: Any) -> torch.Tensor:
 
 
 def _gradients(model: Any) -> np.ndarray:
-    """Return a summary of each gradient, in the order of names in files, which are not those here."""
+    """Return a summary of each gradient, in the order of names in files."""
     with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
         for parameter in model.parameters():
             parameter.copy_(parameter.grad)

@@ -9,8 +9,8 @@ Weights follow from their names (`foreign_values.values`). Of each small network
 ``sum(output * cos(0, 1, 2, ...))`` ``CASE gradients``; of feature maps and gradients, in the order
 of timm's names, the product with cos(0, 1, 2, ...) and the norm. All in float64.
 
-With ``--small`` only that file is made. timm_variants.json.gz has, of each published network, the hash of the names and shapes of its
-weights, how its images are prepared, and logits of small images where it is not too large.
+With ``--small`` only that file is made. timm_variants.json.gz has, of each published network, the
+hash of the names and shapes of its weights, and logits of small images if it is not too large.
 
 With ``--check FOLDER``, it instead reads the folders that gluonish wrote there, each called by the
 name of a network, and prints how far logits are from ``logits.npy`` there.
@@ -146,7 +146,7 @@ def make_small(case: str) -> dict[str, Any]:
 
 
 def published(name: str) -> dict[str, Any]:
-    """Return the hash of a published network's weights, its images, and logits."""
+    """Return the hash of the names and shapes of a published network's weights, and logits."""
     with torch.device("meta"):
         net = timm.create_model(name)
     lines = [

@@ -35,7 +35,7 @@ def _steps(net: Any, shape: tuple[int, ...], how: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("name", model_names())
+@pytest.mark.parametrize("name", model_names("mxnet"))
 def test_outputs_and_gradients_are_those_of_the_cpu(name: str, how: str) -> None:
     shape = (2, 3, 32, 32) if name.startswith("cifar_") else training_shape(name)
     expected = step(filled(name, shape, trained=True, change=freeze), shape)
@@ -60,7 +60,7 @@ def test_training_by_statistics_of_batches_equals_the_cpu(name: str, how: str) -
     assert apart < TRAINED[name]
 
 
-@pytest.mark.parametrize("name", model_names())
+@pytest.mark.parametrize("name", model_names("mxnet"))
 def test_predictions_are_those_of_the_cpu(name: str) -> None:
     shape = (2, 3, 32, 32) if name.startswith("cifar_") else training_shape(name)
     x = np.random.default_rng(3).standard_normal(shape)

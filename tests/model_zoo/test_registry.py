@@ -22,4 +22,4 @@ def test_name_is_taken_once() -> None:
 
 def test_networks_are_those_with_published_weights_inception_bn_and_those_for_cifar() -> None:
     small = {f"cifar_resnet{n}_v{version}" for n in (20, 32, 44, 56, 110) for version in (1, 2)}
-    assert set(model_names()) == {*WEIGHT_HASHES, "inception_bn", *small}
+    assert set(model_names("mxnet")) == {*WEIGHT_HASHES, "inception_bn", *small}

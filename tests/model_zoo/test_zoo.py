@@ -20,7 +20,7 @@ from tests.model_zoo.networks import (
 )
 
 # MXNet's zoo has no networks for small images; vision/test_cifar_resnet.py has their tests.
-NAMES = [name for name in model_names() if not name.startswith("cifar_")]
+NAMES = [name for name in model_names("mxnet") if not name.startswith("cifar_")]
 GOLDEN = np.load(Path(__file__).parents[1] / "golden" / "zoo.npz")
 # Of each family some are enough for every day; gradients are taken at a smaller size than logits.
 SLOW = ("densenet161", "densenet169", "densenet201", "vgg13", "vgg16")

@@ -82,7 +82,7 @@ def register_networks(
     """
     for name, arguments in variants:
         _networks[name] = TimmNetwork(body, arguments, names, classifier, unused)
-        register_model(name)(partial(_make, name))
+        register_model(name, "timm")(partial(_make, name))
 
 
 def _make(
@@ -158,7 +158,7 @@ def build(config: Config, changes: Mapping[str, Any]) -> ImageClassifier:
         NotSupportedError: The network or a setting is not known.
     """
     name = config.take("architecture", str)
-    known = {x for x in model_names() if x in _networks}
+    known = model_names("timm")
     if name not in known:
         raise NotSupportedError(
             f"{config.source}: expected 'architecture' among timm's names that get_model knows, "

@@ -42,7 +42,7 @@ _EXPANSION = 4
 
 
 class ConvNeXtLayer(HybridBlock):
-    """``x + scale * MLP(norm(conv(x)))``, with a depthwise 7x7 convolution and an MLP of each pixel.
+    """``x + scale * MLP(norm(conv(x)))``: a depthwise 7x7 convolution, and an MLP of each pixel.
 
     Args:
         channels: Number C of channels.

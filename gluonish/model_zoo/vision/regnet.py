@@ -27,7 +27,7 @@ __all__ = ["RegNet", "RegNetBottleneck"]
 
 
 class RegNetBottleneck(HybridBlock):
-    """A bottleneck: 1x1, grouped 3x3 and 1x1 convolution, with squeeze and excitation before the last.
+    """A bottleneck: 1x1, grouped 3x3 and 1x1 convolutions; before the last, squeeze and excitation.
 
     Args:
         channels: Number of channels.

@@ -35,6 +35,9 @@ def add_parsers(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         " MB of 10^6 bytes, the first digits of the SHA-1 of its published weights or a dash, and"
         " whether they are in the folder of the weights.",
     )
+    listing.add_argument(
+        "--timm", action="store_true", help="print the networks that have names and weights of timm"
+    )
     listing.set_defaults(run=list_networks)
     fetching = parsers.add_parser("fetch", help="download published weights to the folder")
     fetching.add_argument("names", nargs="+", metavar="NAME", help="networks, such as alexnet")
@@ -59,8 +62,10 @@ def shapes_of(name: str) -> dict[str, tuple[int, ...]]:
         ArgumentError: There is no network of this name.
     """
     net = get_model(name)
-    net.infer_shape(zeros(input_shape(name)))
-    return {path: tuple(p.shape or ()) for path, p in net._collect_params_with_prefix().items()}
+    parameters = net._collect_params_with_prefix()
+    if not all(all(parameter.shape or (0,)) for parameter in parameters.values()):
+        net.infer_shape(zeros(input_shape(name)))
+    return {path: tuple(parameter.shape or ()) for path, parameter in parameters.items()}
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -78,9 +83,9 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def list_networks(arguments: argparse.Namespace) -> int:
-    """Print all networks; returns 0."""
+    """Print the networks of MXNet, or those of timm; returns 0."""
     rows: list[tuple[str, ...]] = [_HEADER]
-    for name in _progress(model_names(), "list"):
+    for name in _progress(model_names("timm" if arguments.timm else "mxnet"), "list"):
         count = sum(math.prod(shape) for shape in shapes_of(name).values())
         published = name in WEIGHT_HASHES
         cached = published and weights_path(name, arguments.root).is_file()

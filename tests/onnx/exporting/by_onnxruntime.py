@@ -107,7 +107,7 @@ def _batches(parts: list[str], pattern: str) -> Iterator[tuple[Callable[[Path, s
     if "cases" in parts:
         yield _write_cases, pattern
     if "zoo" in parts:
-        for name in model_names():
+        for name in model_names(None if pattern else "mxnet"):
             if re.search(pattern, name):
                 yield _write_network, name
 
