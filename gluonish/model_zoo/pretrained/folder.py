@@ -13,10 +13,13 @@ from gluonish.core.errors import (
     ArgumentTypeError,
     FileFormatError,
     MissingFileError,
+    NotSupportedError,
 )
 from gluonish.core.files import atomic_write, path_text, written_together
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.initializer import Initializer
+from gluonish.model_zoo.generation.generate import Generates
+from gluonish.model_zoo.generation.options import options_of, unknown_stored
 from gluonish.model_zoo.pretrained.config import Config, read_config
 from gluonish.model_zoo.pretrained.families import (
     Family,
@@ -32,6 +35,7 @@ from gluonish.ndarray.list_file import StoredArray
 __all__ = ["from_pretrained", "load_folder", "save_pretrained"]
 
 _CONFIG = "config.json"
+_GENERATION = "generation_config.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 # Buffers that files of older versions have, which are computed.
@@ -46,7 +50,7 @@ def load_folder(
     architecture: str | None = None,
     initializer: Initializer | None = None,
     **changes: Any,
-) -> HybridBlock:
+) -> Any:
     """Return the network of a folder; see `from_pretrained`."""
     path = Path(path_text(folder, "from_pretrained"))
     if not path.is_dir():
@@ -60,6 +64,8 @@ def load_folder(
     chosen = _architecture(family, entries, source) if architecture is None else architecture
     net = family.build(config, chosen, changes)
     net._extras = config.extras()
+    if isinstance(net, Generates):
+        net.generation_config = _generation_config(path, entries)
     weights = _weights_file(path)
     with open_arrays(weights, mmap) as file:
         stored: Mapping[str, StoredArray] = _stored(file.names, file.arrays, str(weights))
@@ -80,6 +86,23 @@ def load_folder(
         for name in missing:
             parameters[name].initialize(initializer, ctx=ctx)
     return net
+
+
+def _generation_config(path: Path, entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of generation in a folder; older folders have tokens in config.json."""
+    ids = ("bos_token_id", "eos_token_id", "pad_token_id")
+    found = {name: entries[name] for name in ids if entries.get(name) is not None}
+    if (path / _GENERATION).exists():
+        stored = read_config(path, _GENERATION)
+        unknown = unknown_stored(stored)
+        if unknown:
+            raise NotSupportedError(
+                f"{path / _GENERATION}: expected options of generation that are known here, got "
+                f"{unknown[0]!r}; remove it, if it does not matter"
+            )
+        options_of(stored, {})
+        found |= stored
+    return found
 
 
 def _architecture(family: Family, entries: Mapping[str, Any], source: str) -> str:
@@ -156,7 +179,7 @@ def from_pretrained(
     architecture: str | None = None,
     initializer: Initializer | None = None,
     **changes: Any,
-) -> HybridBlock:
+) -> Any:
     """Return the network in a folder of the kind that Hugging Face's transformers writes.
 
     ``config.json`` says which network, ``model.safetensors``, or the shards of
