@@ -31,6 +31,12 @@ _LEAST_ELEMENTS = 1 << 16  # of the weight for a thread
 _WORTH = {FLOAT32: 1 << 19, BFLOAT16: 1 << 16}
 _SUMS = 8  # vectors in registers
 _FLOAT = 4  # bytes
+_LINE = 64  # bytes of a cache line
+# Bytes from an element of the weight to the one whose reading begins, of bfloat16: it takes 0.8 of
+# the time on 1 row, and 0.6 on 2. One stream in order of addresses is read fastest; four sums of an
+# output are enough.
+_AHEAD = 1024
+_CHAINS = 4
 _ACTIVATIONS = (None, "relu", "gelu")
 
 
@@ -59,15 +65,16 @@ class _Form(NamedTuple):
 
     @property
     def group(self) -> int:
-        """The number of output features of a step; one row of bfloat16 is best read alone."""
-        if self.rows == 1 and self.kind != "float32":
+        """The number of output features of a step; rows of bfloat16 are best read alone."""
+        if self.kind != "float32":
             return 1
         return min(4, max(1, _SUMS // self.rows))
 
     @property
     def chains(self) -> int:
         """The number of sums of each output, which do not wait for one another."""
-        return max(1, _SUMS // (self.rows * self.group))
+        chains = max(1, _SUMS // (self.rows * self.group))
+        return chains if self.kind == "float32" else min(chains, _CHAINS)
 
     @property
     def parts(self) -> int:
@@ -182,6 +189,8 @@ class _Writer:
         def iteration(at: Value, sums: list[Value], loads: int) -> list[Value]:
             for load in range(loads):
                 here = code.sum(at, load * self.width)
+                if form.kind != "float32" and load * self.width * form.itemsize % _LINE == 0:
+                    code.prefetch(code.sum(self._at(weights[0], here), _AHEAD))
                 loaded = [self._loaded(row, here) for row in weights]
                 for part in range(form.parts):
                     offset = code.product(code.sum(here, part * lanes()), _FLOAT)
