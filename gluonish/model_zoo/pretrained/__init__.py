@@ -1,0 +1,1 @@
+"""Networks from weights that others trained."""
