@@ -1,6 +1,22 @@
 """Networks with published weights."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
 from gluonish.model_zoo import model_store, vision
 from gluonish.model_zoo.registry import get_model
 
-__all__ = ["get_model", "model_store", "vision"]
+__all__ = ["from_pretrained", "get_model", "model_store", "save_pretrained", "text", "vision"]
+
+if TYPE_CHECKING:
+    from gluonish.model_zoo import text
+    from gluonish.model_zoo.pretrained.folder import from_pretrained, save_pretrained
+else:
+    __getattr__ = _attach(
+        __name__,
+        ("text",),
+        {
+            "from_pretrained": "gluonish.model_zoo.pretrained.folder:from_pretrained",
+            "save_pretrained": "gluonish.model_zoo.pretrained.folder:save_pretrained",
+        },
+    )

@@ -166,11 +166,18 @@ def _array(record: ArrayRecord) -> NDArray:
     """Return a record's array, in the current context."""
     if isinstance(record, SparseRecord):
         return from_record(record)
-    values = dense_values(record)
+    return owned_array(dense_values(record))
+
+
+def owned_array(values: np.ndarray[Any, Any]) -> NDArray:
+    """Return values as an array in the current context, without a copy where that is possible.
+
+    Args:
+        values: NumPy array that nobody else uses, such as one that was just read.
+    """
     device = device_of(current_context())
     if device.streams or not (values.flags.c_contiguous and values.flags.aligned):
         return from_host(values, None, values.dtype)
-    # The values were read into new memory, which this array may own.
     return NDArray(values, Spec(values.shape, normalize_dtype(values.dtype)), device, Var())
 
 

@@ -220,13 +220,18 @@ class Parameter(ParameterArrays):
             Parameter.version += 1  # last, as in `_replace_arrays`
 
     def _copies(
-        self, source: NDArray, contexts: Sequence[Context], donated: bool = False
+        self,
+        source: NDArray,
+        contexts: Sequence[Context],
+        donated: bool = False,
+        mapped: bool = False,
     ) -> dict[Context, NDArray]:
         """Return copies of ``source`` in this dtype, by device; see `_allocate`."""
         dtype, copies = normalize_dtype(self._dtype), {}
         same = source.stype == self._stype == "default" and source._spec.dtype == dtype
         for ctx in contexts:
-            if donated and same and ctx == source.context and not in_file(source):
+            usable = donated and (mapped or not in_file(source))
+            if usable and same and ctx == source.context:
                 copies[ctx] = gluon_array(source)
                 continue
             copies[ctx] = gluon_array(zeros(source.shape, ctx, self._dtype, self._stype))
@@ -234,13 +239,18 @@ class Parameter(ParameterArrays):
         return copies
 
     def _allocate(
-        self, source: NDArray, contexts: Sequence[Context], donated: bool = False
+        self,
+        source: NDArray,
+        contexts: Sequence[Context],
+        donated: bool = False,
+        mapped: bool = False,
     ) -> None:
         """Initialize the parameter on these devices with copies of ``source`` in this dtype.
 
-        A ``donated`` source, which the caller does not use again, becomes the array on its device.
+        A ``donated`` source, which the caller does not use again, becomes the array on its device;
+        one that is a mapped file is copied in any case, unless it may stay ``mapped``.
         """
-        copies = self._copies(source, contexts, donated)
+        copies = self._copies(source, contexts, donated, mapped)
         self._replace_arrays(copies)
         self._init_grad(copies)
 
@@ -271,6 +281,7 @@ class Parameter(ParameterArrays):
         cast_dtype: bool = False,
         dtype_source: str = "current",
         donated: bool = False,
+        mapped: bool = False,
     ) -> None:
         """Load values from a file, and initialize the parameter if it is not.
 
@@ -281,6 +292,7 @@ class Parameter(ParameterArrays):
             dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
                 or ``"saved"``, the file's.
             donated: Whether the caller does not use ``data`` again, so that no copy is needed.
+            mapped: Whether donated values of a mapped file stay there.
 
         Raises:
             ParameterError: Shape, dtype or devices do not match.
@@ -292,7 +304,7 @@ class Parameter(ParameterArrays):
         self._fit(data, cast_dtype, dtype_source)
         if self._arrays is None:
             with pause():
-                self._allocate(data, present or contexts or [cpu()], donated)
+                self._allocate(data, present or contexts or [cpu()], donated, mapped)
         elif donated and type(self).set_data is Parameter.set_data:
             self._set(data, donated=True)
         else:

@@ -1,1 +1,1 @@
-"""Networks from weights that others trained."""
+"""Networks in folders of weights as others publish them, and back."""

@@ -1,0 +1,274 @@
+"""from_pretrained and save_pretrained: networks in folders of config.json and model.safetensors."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gluonish.core.context import cpu
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileFormatError,
+    MissingFileError,
+)
+from gluonish.core.files import atomic_write, path_text, written_together
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.initializer import Initializer
+from gluonish.model_zoo.pretrained.config import Config, read_config
+from gluonish.model_zoo.pretrained.families import (
+    Family,
+    Head,
+    body_of,
+    family_of,
+    family_of_type,
+)
+from gluonish.model_zoo.pretrained.weights import WeightTable, common_dtype, setter
+from gluonish.ndarray.array_file import open_arrays, write_arrays
+from gluonish.ndarray.list_file import StoredArray
+
+__all__ = ["from_pretrained", "load_folder", "save_pretrained"]
+
+_CONFIG = "config.json"
+_WEIGHTS = "model.safetensors"
+_INDEX = "model.safetensors.index.json"
+# Buffers that files of older versions have, which are computed.
+_BUFFERS = ("rotary_emb.inv_freq", "position_ids", "masked_bias")
+
+
+def load_folder(
+    folder: str | os.PathLike[str],
+    ctx: Any = None,
+    dtype: Any = None,
+    mmap: bool = False,
+    architecture: str | None = None,
+    initializer: Initializer | None = None,
+    **changes: Any,
+) -> HybridBlock:
+    """Return the network of a folder; see `from_pretrained`."""
+    path = Path(path_text(folder, "from_pretrained"))
+    if not path.is_dir():
+        raise MissingFileError(
+            f"from_pretrained: expected a folder with {_CONFIG} and {_WEIGHTS}, got {str(path)!r}"
+        )
+    entries = read_config(path)
+    source = str(path / _CONFIG)
+    family = family_of_type(entries.get("model_type"), source)
+    config = Config(entries, source)
+    chosen = _architecture(family, entries, source) if architecture is None else architecture
+    net = family.build(config, chosen, changes)
+    net._extras = config.extras()
+    weights = _weights_file(path)
+    with open_arrays(weights, mmap) as file:
+        stored: Mapping[str, StoredArray] = _stored(file.names, file.arrays, str(weights))
+        kind = common_dtype(stored, str(weights)) if dtype is None else normalize_dtype(dtype)
+        net.cast(kind)
+        table, stored = _table(family, net, stored)
+        others = _names_of_heads(family) if architecture is not None else frozenset()
+        head = "" if body_of(net) is net else "body."
+        missing = table.load(
+            stored,
+            str(weights),
+            setter(cpu() if ctx is None else ctx, mmap),
+            lambda path: initializer is not None and bool(head) and not path.startswith(head),
+            lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
+        )
+    if missing:
+        parameters = net._collect_params_with_prefix()
+        for name in missing:
+            parameters[name].initialize(initializer, ctx=ctx)
+    return net
+
+
+def _architecture(family: Family, entries: Mapping[str, Any], source: str) -> str:
+    """Return the architecture that a config names; the family's usual one if it names none."""
+    named = entries.get("architectures")
+    if named is None:
+        return next(iter(family.heads), family.architecture)
+    if isinstance(named, list) and len(named) == 1 and isinstance(named[0], str):
+        return named[0]
+    raise FileFormatError(
+        f"{source}: expected 'architectures' with the name of one network, got {named!r:.60}"
+    )
+
+
+def _weights_file(path: Path) -> Path:
+    for name in (_WEIGHTS, _INDEX):
+        if (path / name).exists():
+            return path / name
+    found = sorted(file.name for file in path.iterdir())
+    pickled = [name for name in found if name.endswith((".bin", ".pt", ".pth", ".ckpt"))]
+    advice = (
+        f"; {pickled[0]!r} is a pickle, which is never opened here: "
+        "convert it with `gluonish zoo import` or save it as safetensors"
+    )
+    raise MissingFileError(
+        f"from_pretrained: expected {_WEIGHTS} or {_INDEX} in {str(path)!r}, got "
+        f"{', '.join(found[:10])}{advice if pickled else ''}"
+    )
+
+
+def _stored(names: list[str], arrays: list[Any], source: str) -> dict[str, StoredArray]:
+    if len(names) != len(arrays) or not all(isinstance(array, StoredArray) for array in arrays):
+        raise FileFormatError(f"{source}: expected a safetensors file, got another format")
+    return dict(zip(names, arrays, strict=True))
+
+
+def _table(
+    family: Family, net: HybridBlock, stored: Mapping[str, StoredArray]
+) -> tuple[WeightTable, Mapping[str, StoredArray]]:
+    """Return the table of names that fits a file best, and the file's tensors by its names.
+
+    The names of a body may begin with the family's prefix or not; files of old versions name
+    weights of normalizations gamma and beta.
+    """
+    tables = [family.table(net, prefix) for prefix in (family.prefix, "")]
+    table = max(tables, key=lambda table: len(table.names() & stored.keys()))
+    names = table.names()
+    renamed: dict[str, StoredArray] = {}
+    for name, array in stored.items():
+        new = name
+        for old, now in ((".gamma", ".weight"), (".beta", ".bias")):
+            if name.endswith(old) and name not in names:
+                new = name.removesuffix(old) + now
+        renamed[name if new in stored else new] = array
+    return table, renamed
+
+
+def _names_of_heads(family: Family) -> frozenset[str]:
+    """Return the names of the weights of all heads of a family."""
+    heads: list[Head] = list(family.heads.values())
+    return frozenset(
+        name
+        for head in heads
+        for _, theirs in head.names
+        for name in ((theirs,) if isinstance(theirs, str) else theirs.names)
+    )
+
+
+def from_pretrained(
+    folder: str | os.PathLike[str],
+    ctx: Any = None,
+    dtype: Any = None,
+    mmap: bool = False,
+    architecture: str | None = None,
+    initializer: Initializer | None = None,
+    **changes: Any,
+) -> HybridBlock:
+    """Return the network in a folder of the kind that Hugging Face's transformers writes.
+
+    ``config.json`` says which network, ``model.safetensors``, or the shards of
+    ``model.safetensors.index.json``, have its weights. Both must agree exactly.
+
+    Args:
+        folder: Path of the folder.
+        ctx: Device, or a list of devices; the CPU by default.
+        dtype: Element type of the parameters; None for that of most weights.
+        mmap: Whether to map the file instead of reading it: weights are read at their first use,
+            and several processes share them. See the warning of `mx.nd.load`. Weights of several
+            tensors, or of another type, are copied.
+        architecture: Name of the network in place of the one in ``config.json``, such as
+            ``"LlamaModel"`` for a body without its head, or ``"BertForSequenceClassification"``
+            for a body whose new head has no weights yet, which then needs an ``initializer``.
+            Weights of other heads are left out.
+        initializer: Initializer of a head that the file does not have.
+        **changes: Arguments of the network's class in place of those of ``config.json``, such as
+            ``dropout``.
+
+    Raises:
+        MissingFileError: There is no folder, or a file is missing.
+        FileFormatError: A file is damaged, or a setting is missing or out of range.
+        NotSupportedError: The network, a setting or a value of it is not known.
+        ParameterError: Weights are missing, left over, or have another shape.
+
+    Example:
+        >>> import tempfile
+        >>> import gluonish as mx
+        >>> from gluonish.model_zoo.text import CausalLM, Llama
+        >>> net = CausalLM(Llama(32, units=8, hidden_units=16, num_layers=1, num_heads=2))
+        >>> net.initialize()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mx.model_zoo.save_pretrained(net, folder)
+        ...     net = mx.model_zoo.from_pretrained(folder)
+        >>> net(mx.nd.array([[1, 2, 3]], dtype="int32")).shape
+        (1, 3, 32)
+    """
+    return load_folder(folder, ctx, dtype, mmap, architecture, initializer, **changes)
+
+
+def save_pretrained(
+    net: HybridBlock,
+    folder: str | os.PathLike[str],
+    max_shard_size: int | str | None = None,
+) -> None:
+    """Write a network to a folder that transformers and `from_pretrained` load.
+
+    Args:
+        net: A network of a family that `from_pretrained` knows.
+        folder: Path of the folder, which is made if it does not exist.
+        max_shard_size: Bytes of weights in a file, or text such as ``"2GB"`` or ``"500MB"``;
+            larger networks are written to several files with an index. None for one file up to
+            5 GB.
+
+    Raises:
+        NotSupportedError: The network is of no known family.
+        ParameterError: A parameter has no values.
+        OSError: The folder cannot be written; its files stay as they were.
+    """
+    family = family_of(net)
+    limit = _nbytes(max_shard_size)
+    path = Path(path_text(folder, "save_pretrained"))
+    tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
+    dtypes = {tensor.dtype.name for tensor in tensors.values()}
+    config = {**family.describe(net), **getattr(net, "_extras", {})}
+    config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
+    total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())
+    name, other = (_WEIGHTS, _INDEX) if total <= limit else (_INDEX, _WEIGHTS)
+    path.mkdir(parents=True, exist_ok=True)
+    with written_together(path / _CONFIG, path / name):
+        with atomic_write(path / _CONFIG) as file:
+            file.write((json.dumps(config, indent=2, sort_keys=True) + "\n").encode())
+        write_arrays(
+            path / name,
+            list(tensors.values()),
+            list(tensors),
+            metadata={"format": "pt"},
+            max_shard_nbytes=limit if name == _INDEX else None,
+        )
+    (path / other).unlink(missing_ok=True)
+
+
+def _size(array: StoredArray) -> int:
+    size = 1
+    for extent in array.shape:
+        size *= extent
+    return size
+
+
+_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def _nbytes(size: int | str | None) -> int:
+    """Return a number of bytes of a number or a text such as ``"2GB"``.
+
+    Raises:
+        ArgumentError: The text is no size, or the number is below 1.
+    """
+    if size is None:
+        return 5 * 10**9
+    if isinstance(size, bool) or not isinstance(size, int | str):
+        raise ArgumentTypeError(
+            f"save_pretrained: expected max_shard_size as int or text, got {size!r:.60}"
+        )
+    if isinstance(size, str):
+        number, unit = size[:-2].strip(), size[-2:].upper()
+        if unit not in _UNITS or not number.replace(".", "", 1).isdigit():
+            raise ArgumentError(
+                f"save_pretrained: expected max_shard_size such as '2GB', got {size!r:.60}"
+            )
+        size = int(float(number) * _UNITS[unit])
+    if size < 1:
+        raise ArgumentError(f"save_pretrained: expected max_shard_size of 1 or more, got {size}")
+    return size

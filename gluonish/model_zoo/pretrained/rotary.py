@@ -1,0 +1,120 @@
+"""Rotary embeddings in config.json: ``rope_parameters``, and ``rope_scaling`` of older files."""
+
+from collections.abc import Mapping
+from math import log
+from typing import Any
+
+from gluonish.core.errors import NotSupportedError
+from gluonish.model_zoo.pretrained.config import Config
+
+_KINDS = {"default": "none", "linear": "linear", "dynamic": "dynamic", "llama3": "llama3",
+          "yarn": "yarn"}  # fmt: skip
+# Options of each kind: name in config.json, ours, and the default.
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "none": {},
+    "linear": {"factor": float},
+    "dynamic": {"factor": float},
+    "llama3": {"factor": float, "low_freq_factor": float, "high_freq_factor": float},
+    "yarn": {
+        "factor": float,
+        "beta_fast": float | None,
+        "beta_slow": float | None,
+        "attention_factor": float | None,
+        "truncate": bool,
+    },
+}
+_ORIGINAL = "original_max_position_embeddings"
+_BASE, _PARTIAL = "rope_theta", "partial_rotary_factor"
+
+
+class RotarySetting:
+    """The settings of a rotary embedding, as options of `RotaryEmbedding`.
+
+    Args:
+        argument: Name of the argument that the options become.
+        base: Base of the angles where no setting says it.
+        partial: Share of a head that is rotated where no setting says it.
+        head_units: Size of a head, by the arguments of the settings before; only for networks
+            that rotate a part of it.
+    """
+
+    def __init__(self, argument: str = "rotary", base: float = 10000.0, partial: float = 1.0):
+        self.argument, self._base, self._partial = argument, base, partial
+        self.names = ("rope_parameters", "rope_scaling", _BASE, _PARTIAL)
+
+    def read(self, config: Config) -> Mapping[str, Any]:
+        """Return the options by the argument's name."""
+        entries = config.take("rope_parameters", dict | None, None)
+        older = config.take("rope_scaling", dict | None, None)
+        both = {**(older or {}), **(entries or {})}
+        for name in (_BASE, _PARTIAL, _ORIGINAL):
+            if name in config and name not in both:
+                both[name] = config.take(name, float | int | None)
+        return {self.argument: self.options(both, config)}
+
+    def options(self, entries: Mapping[str, Any], config: Config) -> dict[str, Any]:
+        """Return the options of one object of settings.
+
+        Raises:
+            NotSupportedError: The kind of scaling, or a setting, is not known.
+        """
+        given = Config(entries, f"{config.source}: rope_parameters")
+        kind = given.take("rope_type" if "rope_type" in given else "type", _KINDS, "none")
+        made: dict[str, Any] = {"base": given.take(_BASE, float, self._base, least=1e-3)}
+        if kind != "none":
+            made["scaling"] = kind
+        partial = given.take(_PARTIAL, float | None, None, least=0.0, most=1.0)
+        partial = self._partial if partial is None else partial
+        if partial != 1.0:
+            made["dim"] = int(_head_units(config) * partial)
+        for name, option in _OPTIONS[kind].items():
+            value = given.take(name, option) if option is float else given.take(name, option, None)
+            if value is not None:
+                made[name] = value
+        length = given.take(_ORIGINAL, int | None, None)
+        if kind in ("dynamic", "llama3", "yarn"):
+            if length is None or kind == "dynamic":
+                length = config.take("max_position_embeddings", int)
+            made[_ORIGINAL] = length
+        given.ignore("rope_type", "type", "max_position_embeddings")
+        self._yarn(given, made, kind)
+        given.finish()
+        return made
+
+    @staticmethod
+    def _yarn(given: Config, made: dict[str, Any], kind: str) -> None:
+        scales = [given.take(name, float | None, None) for name in ("mscale", "mscale_all_dim")]
+        if kind != "yarn" and any(scales):
+            raise NotSupportedError(f"{given.source}: expected mscale with yarn only, got {kind}")
+        if kind == "yarn" and all(scales) and "attention_factor" not in made:
+            first, second = (_magnitude(made["factor"], float(scale or 0)) for scale in scales)
+            made["attention_factor"] = first / second
+
+    def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the settings of options."""
+        return {"rope_parameters": self.settings(arguments[self.argument], arguments)}
+
+    def settings(self, options: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> Any:
+        """Return the object of settings of some options."""
+        options = options or {}
+        kind = options.get("scaling", "none")
+        found = {"rope_type": next(theirs for theirs, ours in _KINDS.items() if ours == kind)}
+        found[_BASE] = options.get("base", 10000.0)
+        units = arguments.get("head_units") or arguments["units"] // arguments["num_heads"]
+        if options.get("dim") is not None or self._partial != 1.0:
+            found[_PARTIAL] = (options.get("dim") or units) / units
+        for name in (*_OPTIONS[kind], _ORIGINAL):
+            if options.get(name) is not None:
+                found[name] = options[name]
+        return found
+
+
+def _head_units(config: Config) -> int:
+    given = config.take("head_dim", int | None, None)
+    if given is not None:
+        return int(given)
+    return int(config.take("hidden_size", int)) // int(config.take("num_attention_heads", int))
+
+
+def _magnitude(factor: float, scale: float) -> float:
+    return 1.0 if factor <= 1 else 0.1 * scale * log(factor) + 1.0

@@ -1,0 +1,371 @@
+"""Names of weights in a folder's files, and how the parameters of ours are made of them.
+
+A table has a pair for each parameter: our path, and a `Form` with the names in the file. ``{}``
+stands for an index, in both. Loading and saving use the same table.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import FileFormatError, ParameterError, nearest
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.parameter import Parameter
+from gluonish.ndarray.list_file import StoredArray
+from gluonish.ndarray.serialization import owned_array
+
+__all__ = [
+    "Form",
+    "Names",
+    "WeightTable",
+    "common_dtype",
+    "reordered",
+    "rows",
+    "setter",
+    "transposed",
+    "with_leading_axes",
+]
+
+_MOST_NAMES = 10  # in one message
+Shape = tuple[int, ...]
+Values = np.ndarray[Any, Any]
+
+
+class Form:
+    """A parameter that is one tensor of the file, as it is.
+
+    Args:
+        *names: Names in the file.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def renamed(self, names: Sequence[str]) -> "Form":
+        """Return the same form of tensors with other names."""
+        made = copy(self)
+        made.names = tuple(names)
+        return made
+
+    def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
+        """Return the shapes of the tensors that make a parameter of a shape.
+
+        Args:
+            shape: Shape of the parameter.
+            sizes: Numbers of rows of the parts that the layer joins.
+        """
+        return [shape]
+
+    def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
+        """Return the parameter's values, of tensors that are read one after another."""
+        return next(pieces)
+
+    def split(self, values: Values, sizes: Sequence[int]) -> list[Values]:
+        """Return the tensors of a parameter's values."""
+        return [values]
+
+
+class _Rows(Form):
+    def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
+        return [(size, *shape[1:]) for size in sizes]
+
+    def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
+        first = next(pieces)
+        if first.shape == shape:
+            return first
+        made = np.empty(shape, first.dtype)
+        at = 0
+        for piece in chain((first,), pieces):
+            made[at : at + len(piece)] = piece
+            at += len(piece)
+        return made
+
+    def split(self, values: Values, sizes: Sequence[int]) -> list[Values]:
+        ends = np.cumsum(sizes)
+        return [values[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+
+
+class _Mapped(Form):
+    def __init__(
+        self,
+        name: str,
+        shape: Callable[[Shape], Shape],
+        read: Callable[[Values, Shape], Values],
+        write: Callable[[Values], Values],
+    ) -> None:
+        super().__init__(name)
+        self._shape, self._read, self._write = shape, read, write
+
+    def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
+        return [self._shape(shape)]
+
+    def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
+        return np.ascontiguousarray(self._read(next(pieces), shape))
+
+    def split(self, values: Values, sizes: Sequence[int]) -> list[Values]:
+        return [self._write(values)]
+
+
+def rows(*names: str) -> Form:
+    """Return the form of tensors whose rows, one after another, are those of the parameter.
+
+    The numbers of rows are the layer's, such as those of queries, keys and values, or else equal.
+    """
+    return _Rows(*names)
+
+
+def transposed(name: str) -> Form:
+    """Return the form of a matrix that the file has with its axes exchanged."""
+    return _Mapped(name, lambda shape: shape[::-1], lambda values, _: values.T, lambda x: x.T)
+
+
+def with_leading_axes(name: str, axes: int = 1) -> Form:
+    """Return the form of a tensor that has further axes of size 1 in front."""
+    ones = (1,) * axes
+    return _Mapped(
+        name,
+        lambda shape: ones + shape,
+        lambda values, shape: values.reshape(shape),
+        lambda values: values.reshape(ones + values.shape),
+    )
+
+
+def reordered(
+    name: str, read: Callable[[Values], Values], write: Callable[[Values], Values]
+) -> Form:
+    """Return the form of a tensor of the parameter's shape with rows in another order.
+
+    Args:
+        name: Name in the file.
+        read: Returns the parameter's values of the tensor's.
+        write: The opposite.
+    """
+    return _Mapped(name, lambda shape: shape, lambda values, _: read(values), write)
+
+
+Names = Sequence[tuple[str, str | Form]]
+
+
+class _Entry(NamedTuple):
+    path: str
+    parameter: Parameter
+    shape: Shape
+    form: Form
+    names: tuple[str, ...]
+    sizes: Sequence[int]
+
+    def shapes(self) -> list[Shape]:
+        return self.form.shapes(self.shape, self.sizes)
+
+
+class WeightTable:
+    """The parameters of a network with their names in files.
+
+    Args:
+        net: The network.
+        names: Pairs of our paths and names in the file; see the module.
+        what: Name of the network in messages.
+    """
+
+    def __init__(self, net: HybridBlock, names: Names, what: str) -> None:
+        self._entries: list[_Entry] = []
+        patterns = [(_pattern(ours), theirs) for ours, theirs in names]
+        for path, parameter in net._collect_params_with_prefix().items():
+            found = next(
+                ((match, theirs) for p, theirs in patterns if (match := p.fullmatch(path))), None
+            )
+            if found is None:
+                raise ParameterError(f"{what}: expected a name in files for parameter {path!r}")
+            match, theirs = found
+            form = Form(theirs) if isinstance(theirs, str) else theirs
+            filled = tuple(name.format(*match.groups()) for name in form.names)
+            shape = tuple(parameter.shape or ())
+            sizes = _sizes(net, path, shape, len(filled))
+            self._entries.append(_Entry(path, parameter, shape, form, filled, sizes))
+
+    def names(self) -> set[str]:
+        """Return the names in files."""
+        return {name for entry in self._entries for name in entry.names}
+
+    def load(
+        self,
+        stored: Mapping[str, StoredArray],
+        source: str,
+        set_values: Callable[[Parameter, Values], None],
+        may_miss: Callable[[str], bool],
+        may_ignore: Callable[[str], bool],
+    ) -> list[str]:
+        """Fill all parameters, each of which is read once.
+
+        Args:
+            stored: The file's tensors by name.
+            source: Name of the file in messages.
+            set_values: Gives a parameter its values.
+            may_miss: Whether a parameter, by its path, may be missing from the file.
+            may_ignore: Whether a tensor, by its name, may be left over.
+
+        Returns:
+            The paths that were missing.
+
+        Raises:
+            ParameterError: Tensors are missing or left over, or of another shape or dtype; nothing
+                was read.
+        """
+        missing = self._check(stored, source, may_miss, may_ignore)
+        done: dict[int, _Entry] = {}
+        for entry in self._entries:
+            if entry.path in missing or entry.names[0] not in stored:
+                continue
+            pieces = (stored[name].read() for name in entry.names)
+            values = entry.form.join(pieces, entry.shape)
+            if id(entry.parameter) in done:
+                _check_tied(entry, done[id(entry.parameter)], values, source)
+                continue
+            set_values(entry.parameter, values)
+            done[id(entry.parameter)] = entry
+        return missing
+
+    def _check(
+        self,
+        stored: Mapping[str, StoredArray],
+        source: str,
+        may_miss: Callable[[str], bool],
+        may_ignore: Callable[[str], bool],
+    ) -> list[str]:
+        complete = {
+            id(entry.parameter) for entry in self._entries if all(n in stored for n in entry.names)
+        }
+        missing, lost, wrong = [], [], []
+        for entry in self._entries:
+            absent = [name for name in entry.names if name not in stored]
+            if absent and id(entry.parameter) not in complete:
+                if len(absent) == len(entry.names) and may_miss(entry.path):
+                    missing.append(entry.path)
+                else:
+                    lost += absent
+            if absent:
+                continue
+            for name, shape in zip(entry.names, entry.shapes(), strict=True):
+                found = stored[name]
+                if found.shape != shape:
+                    wrong.append(f"{name!r} of shape {shape}, got {found.shape}")
+                elif not _is_floating(found.dtype):
+                    wrong.append(f"{name!r} of a floating dtype, got {found.dtype}")
+        known = self.names()
+        left = [name for name in stored if name not in known and not may_ignore(name)]
+        problems = []
+        if lost:
+            problems.append(f"expected tensors {_listed(map(repr, lost))}, got none of them"
+                            + nearest(lost[0], stored))  # fmt: skip
+        if left:
+            problems.append(f"expected no tensors {_listed(map(repr, left))}"
+                            + nearest(left[0], known))  # fmt: skip
+        if wrong:
+            problems.append(f"expected {_listed(wrong)}")
+        if problems:
+            raise ParameterError(f"{source}: {'; '.join(problems)}")
+        return missing
+
+    def tensors(self) -> dict[str, StoredArray]:
+        """Return what a file of the network has: tensors by name, which are read lazily."""
+        found: dict[str, StoredArray] = {}
+        for entry in self._distinct():
+            for i, (name, shape) in enumerate(zip(entry.names, entry.shapes(), strict=True)):
+                dtype = normalize_dtype(entry.parameter.dtype)
+                found[name] = StoredArray(shape, dtype, _Piece(entry, i))
+        return found
+
+    def gradients(self) -> dict[str, Values]:
+        """Return the gradients of the parameters on their first device, by names in files."""
+        found: dict[str, Values] = {}
+        for entry in self._distinct():
+            pieces = entry.form.split(entry.parameter.list_grad()[0].asnumpy(), entry.sizes)
+            found.update(zip(entry.names, pieces, strict=True))
+        return found
+
+    def _distinct(self) -> Iterator[_Entry]:
+        """Yield the first entry of each parameter; tied ones have several."""
+        seen: set[int] = set()
+        for entry in self._entries:
+            if id(entry.parameter) not in seen:
+                seen.add(id(entry.parameter))
+                yield entry
+
+
+class _Piece:
+    """Reads one tensor of a parameter."""
+
+    def __init__(self, entry: _Entry, index: int) -> None:
+        self._entry, self._index = entry, index
+
+    def __call__(self) -> Values:
+        values = self._entry.parameter._reduce().asnumpy()
+        return self._entry.form.split(values, self._entry.sizes)[self._index]
+
+
+def _pattern(ours: str) -> re.Pattern[str]:
+    return re.compile(r"(\d+)".join(map(re.escape, ours.split("{}"))))
+
+
+def _sizes(net: HybridBlock, path: str, shape: Shape, count: int) -> Sequence[int]:
+    """Return the numbers of rows of the parts that a layer joins."""
+    block: Any = net
+    for name in path.split(".")[:-1]:
+        block = block._children[name]
+    sizes = getattr(block, "_parts", None)
+    if sizes is None or len(sizes) != count:
+        sizes = (shape[0] // count,) * count if shape else ()
+    return tuple(sizes)
+
+
+def _is_floating(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def _check_tied(entry: _Entry, first: _Entry, values: Values, source: str) -> None:
+    found = first.parameter._reduce().asnumpy()
+    if not np.array_equal(values.astype(found.dtype), found):
+        raise ParameterError(
+            f"{source}: expected {entry.names[0]!r} equal to {first.names[0]!r}, as the settings "
+            "say that both are one weight, got other values"
+        )
+
+
+def _listed(items: Iterable[str]) -> str:
+    shown = list(items)
+    more = len(shown) - _MOST_NAMES
+    return ", ".join(shown[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def setter(ctx: Any, mapped: bool) -> Callable[[Parameter, Values], None]:
+    """Return the function that gives a parameter the values that were read for it.
+
+    Args:
+        ctx: Device, or a list of devices.
+        mapped: Whether values of a mapped file stay there.
+    """
+
+    def set_values(parameter: Parameter, values: Values) -> None:
+        parameter._load_init(owned_array(values), ctx, True, donated=True, mapped=mapped)
+
+    return set_values
+
+
+def common_dtype(stored: Mapping[str, StoredArray], source: str) -> np.dtype[Any]:
+    """Return the dtype that most elements of a file have.
+
+    Raises:
+        FileFormatError: There are no floating tensors.
+    """
+    sizes: dict[np.dtype[Any], int] = {}
+    for tensor in stored.values():
+        if _is_floating(tensor.dtype):
+            sizes[tensor.dtype] = sizes.get(tensor.dtype, 0) + int(np.prod(tensor.shape))
+    if not sizes:
+        raise FileFormatError(f"{source}: expected floating tensors, got none")
+    return max(sizes, key=lambda dtype: sizes[dtype])

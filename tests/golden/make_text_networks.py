@@ -1,0 +1,158 @@
+"""Make text_networks/: small networks that transformers wrote, and what they compute.
+
+Run it with a virtual environment that has torch 2.13 and transformers 5.24, from anywhere; with
+names of cases, only these are made:
+
+    torch/bin/python tests/golden/make_text_networks.py [CASE ...]
+
+With ``--check FOLDER``, it instead reads the networks that `tests/model_zoo/text` wrote there, and
+prints how far their scores are from ``expected.npz``.
+
+Each folder has config.json, model.safetensors (bfloat16, of few digits, so that all dtypes have
+them exactly) and ``expected.npz``, computed in float64: ``output`` (scores, or what the network
+gives), ``features`` (of the body), and for the loss ``sum(output * cos(0, 1, 2, ...))`` each
+weight's gradient, as its product with ``cos(0, 1, 2, ...)`` and its norm. Of language models there
+are ``greedy`` tokens too, that follow the first prompt.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers as hf
+
+sys.path.insert(0, str(Path(__file__).parent))
+from text_network_cases import TOKENS  # the virtual environment has no gluonish
+
+HERE = Path(__file__).with_name("text_networks")
+NEW_TOKENS = 8
+SMALL = {
+    "vocab_size": 32,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 32,
+    "pad_token_id": None,
+}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 1e4,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8,
+}
+YARN = {
+    "rope_type": "yarn",
+    "rope_theta": 1e4,
+    "factor": 4.0,
+    "original_max_position_embeddings": 8,
+}
+# Class, settings, and what differs from `SMALL`.
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": ("LlamaForCausalLM", {"num_key_value_heads": 2, "head_dim": 6}),
+    "llama_tied": (
+        "LlamaForCausalLM",
+        {"tie_word_embeddings": True, "attention_bias": True, "mlp_bias": True,
+         "rope_parameters": LLAMA3},
+    ),
+    "llama_yarn": ("LlamaForCausalLM", {"num_attention_heads": 2, "rope_parameters": YARN}),
+    "llama_body": ("LlamaModel", {"rope_parameters": {"rope_type": "linear", "factor": 2.0,
+                                                      "rope_theta": 500.0}}),
+    "mistral": ("MistralForCausalLM", {"num_key_value_heads": 2, "sliding_window": 3}),
+    "qwen2": (
+        "Qwen2ForCausalLM",
+        {"num_key_value_heads": 1, "use_sliding_window": True, "sliding_window": 3,
+         "max_window_layers": 1, "tie_word_embeddings": True},
+    ),
+    "qwen3": ("Qwen3ForCausalLM", {"num_key_value_heads": 2, "head_dim": 8}),
+    "phi3": (
+        "Phi3ForCausalLM",
+        {"num_key_value_heads": 2, "bos_token_id": 1, "eos_token_id": 2,
+         "rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
+                             "partial_rotary_factor": 0.5}},
+    ),
+}  # fmt: skip
+
+
+def _few_digits(model: torch.nn.Module) -> None:
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            noise = (torch.randn(parameter.shape) * 16).round() / 64
+            scale = 0.5 if parameter.ndim == 1 else 1.0
+            base = 1.0 if "norm" in name.lower() and name.endswith("weight") else 0.0
+            parameter.copy_(((base + noise * scale) * 64).round() / 64)
+
+
+def _pattern(values: torch.Tensor) -> torch.Tensor:
+    return torch.cos(torch.arange(values.numel(), dtype=torch.float64)).reshape(values.shape)
+
+
+def make(case: str) -> None:
+    """Write the folder of a case."""
+    torch.manual_seed(37)
+    kind, settings = CASES[case]
+    network = getattr(hf, kind)
+    settings = {**SMALL, **settings}
+    model = network(network.config_class(**settings)).eval()
+    _few_digits(model)
+    folder = HERE / case
+    model.to(torch.bfloat16).save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    model = network.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
+    tokens = torch.tensor(TOKENS)
+    body = model.base_model
+    made: dict[str, Any] = {}
+    with torch.no_grad():
+        made["features"] = body(tokens).last_hidden_state.numpy()
+    output = model(tokens)
+    output = getattr(output, "logits", None) if body is not model else output.last_hidden_state
+    (output * _pattern(output)).sum().backward()
+    made["output"] = output.detach().numpy()
+    for name, parameter in model.named_parameters():
+        gradient = parameter.grad
+        assert gradient is not None, name
+        made[f"gradient {name}"] = np.array(
+            [float((gradient * _pattern(gradient)).sum()), float(gradient.norm())]
+        )
+    if kind.endswith("CausalLM"):
+        made["greedy"] = greedy(model, tokens[:1])
+    np.savez_compressed(folder / "expected.npz", **made)
+
+
+def greedy(model: Any, tokens: torch.Tensor) -> np.ndarray:
+    """Return the most probable tokens, one after another, without a cache."""
+    length = tokens.shape[1]
+    with torch.no_grad():
+        for _ in range(NEW_TOKENS):
+            following = model(tokens).logits[:, -1].argmax(-1, keepdim=True)
+            tokens = torch.cat([tokens, following], 1)
+    return tokens[0, length:].numpy()
+
+
+def check(written: Path) -> None:
+    """Print how far networks that gluonish wrote are from the expected outputs."""
+    for folder in sorted(written.iterdir()):
+        network = getattr(hf, CASES[folder.name][0])
+        model, info = network.from_pretrained(
+            folder, dtype=torch.float64, attn_implementation="eager", output_loading_info=True
+        )
+        assert not info["missing_keys"], info
+        assert not info["unexpected_keys"], info
+        with torch.no_grad():
+            output = model.eval()(torch.tensor(TOKENS))
+        output = output.logits if "logits" in output else output.last_hidden_state
+        want = np.load(HERE / folder.name / "expected.npz")["output"]
+        apart = np.abs(output.numpy() - want).max() / np.abs(want).max()
+        print(folder.name, f"{apart:.1e}")  # noqa: T201  # it is a report
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--check"]:
+        check(Path(sys.argv[2]))
+    else:
+        for case in sys.argv[1:] or CASES:
+            make(case)
