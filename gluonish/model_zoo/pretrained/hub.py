@@ -6,6 +6,7 @@ a content may come from another host, which does not receive the token.
 """
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from gluonish.core.errors import (
     FileFormatError,
     MissingFileError,
 )
+from gluonish.core.files import path_text
 from gluonish.core.json_text import parse_json
 from gluonish.gluon.download.http_fetch import fetch
 from gluonish.gluon.download.probe import Answer, Prober
@@ -108,6 +110,45 @@ def snapshot(
             raise source.missing(path)
     source.finish()
     return source.folder
+
+
+def folder_or_snapshot(
+    folder: str | os.PathLike[str],
+    revision: str | None,
+    what: str,
+    files: Iterable[str] | None = None,
+    optional: Iterable[str] = (),
+) -> Path:
+    """Return an existing folder, or else the snapshot of a network of the hub.
+
+    Args:
+        folder: Path of a folder, or ``org/name``.
+        revision: Branch, tag or commit; None for ``main``. An existing folder has none.
+        what: Function, for the beginning of messages.
+        files: See `snapshot`.
+        optional: See `snapshot`.
+
+    Raises:
+        ArgumentError: An existing folder is given with a revision.
+        MissingFileError: There is no such folder, and it is not a name of the hub either.
+        DownloadError: See `snapshot`.
+    """
+    text = path_text(folder, what)
+    path = Path(text)
+    if path.is_dir():
+        if revision is not None:
+            raise ArgumentError(
+                f"{what}: expected revision with a name of the hub only, got {revision!r:.100} with"
+                f" the folder {text!r}"
+            )
+        return path
+    try:
+        check_name(text)
+    except ArgumentError:
+        raise MissingFileError(
+            f"{what}: expected an existing folder or a name of the hub, org/name, got {text!r:.300}"
+        ) from None
+    return snapshot(text, "main" if revision is None else revision, files, optional)
 
 
 def _paths(paths: Iterable[str], argument: str) -> tuple[str, ...]:
@@ -337,7 +378,7 @@ class _Hub:
             advice = "; check revision"
         elif answer.status in (401, 403, 404):
             state = "the token may not read it" if self._token else "it may need a token: HF_TOKEN"
-            advice = f"; check the name, or {state}"
+            advice = f"; there is no folder of this name either; check the name, or {state}"
         elif 300 <= answer.status < 400:
             target = urlsplit(answer.headers.get("Location", ""))
             got += f" to {f'{target.scheme}://{target.netloc}'!r:.200}"

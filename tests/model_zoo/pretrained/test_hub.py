@@ -27,6 +27,7 @@ from gluonish.core.errors import (
     MissingFileError,
 )
 from gluonish.gluon.download import http_fetch
+from gluonish.model_zoo import from_pretrained
 from gluonish.model_zoo.pretrained import hub_cache
 from gluonish.model_zoo.pretrained.hub import snapshot
 from tests.model_zoo.pretrained.hub_server import COMMIT, TOKEN, Hub, git_hash, serving
@@ -451,3 +452,18 @@ def test_huggingface_hub_finds_ours_and_we_find_its_files(hub: Hub, tmp_path: Pa
         assert hub.requests("GET") == []
         stack.enter_context(HF_HUB_OFFLINE.override(True))
         assert contents(snapshot(NAME)) == hub.files
+
+
+def test_from_pretrained_downloads_a_network(hub: Hub, tmp_path: Path, monkeypatch) -> None:
+    golden = Path(__file__).parents[2] / "golden" / "text_networks" / "llama"
+    hub.files = {p: (golden / p).read_bytes() for p in ("config.json", "model.safetensors")}
+    net = from_pretrained(NAME, revision=COMMIT)
+    assert type(net).__name__ == "CausalLM"
+    with pytest.raises(MissingFileError, match=r"or a name of the hub, org/name, got '\./none'"):
+        from_pretrained("./none")
+    with pytest.raises(ArgumentError, match="expected revision with a name of the hub only"):
+        from_pretrained(golden, revision="main")
+    (tmp_path / "org" / "tiny").mkdir(parents=True)  # a folder is preferred
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MissingFileError, match=r"config\.json"):
+        from_pretrained(NAME)
