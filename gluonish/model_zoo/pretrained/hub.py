@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from gluonish.core.config import HF_ENDPOINT, HF_HUB_OFFLINE
@@ -226,7 +226,7 @@ def module_files(folder: Path) -> list[str]:
     return [f"{module}/{name}" for module in module_folders(folder) for name in names]
 
 
-def _small_json(path: Path) -> object:
+def _small_json(path: Path) -> Any:
     with path.open("rb") as file:
         content = file.read(_MOST_JSON_NBYTES + 1)
     if len(content) > _MOST_JSON_NBYTES:
@@ -413,8 +413,7 @@ class _Hub:
                 label=entry.path,
             )
             nbytes = part.stat().st_size
-            with part.open("rb") as file:
-                found = hash_of(file, entry.etag)
+            found = hash_of(part, entry.etag)
             if found == entry.etag and entry.nbytes in (None, nbytes):
                 part.replace(blob)
                 return

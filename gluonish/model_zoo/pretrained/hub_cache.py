@@ -15,7 +15,7 @@ import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from gluonish.core.config import HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_TOKEN_PATH, get_variable
 from gluonish.core.errors import ArgumentError, ConfigError, DownloadError, require_text
@@ -188,21 +188,21 @@ class Cached(NamedTuple):
             temporary.unlink(missing_ok=True)
 
 
-def hash_of(file: BinaryIO, etag: str) -> str:
-    """Return the hash of a content of the kind of an entity tag.
+def hash_of(path: Path, etag: str) -> str:
+    """Return the hash of a file's content, of the kind of an entity tag.
 
     Args:
-        file: The content.
+        path: The file.
         etag: 64 digits for SHA-256; 40 for SHA-1 as in git.
     """
-    if len(etag) == 64:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-    nbytes = os.fstat(file.fileno()).st_size
-
-    def start() -> "hashlib._Hash":
-        return hashlib.sha1(b"blob %d\0" % nbytes, usedforsecurity=False)
-
-    return hashlib.file_digest(file, start).hexdigest()
+    start = b"" if len(etag) == 64 else b"blob %d\0" % path.stat().st_size
+    with path.open("rb") as file:
+        return hashlib.file_digest(
+            file,
+            lambda: hashlib.new(
+                "sha256" if len(etag) == 64 else "sha1", start, usedforsecurity=False
+            ),
+        ).hexdigest()
 
 
 def checked_etag(etag: str, url: str) -> str:

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 from urllib.parse import unquote
 
+Headers = dict[str, str | None]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TOKEN = "hf_secret"
 
@@ -40,7 +41,7 @@ class Hub:
         self.cuts: list[int] = []  # bytes of the next answers' bodies, then the connection is cut
         self.statuses: list[int] = []  # of the next answers
         self.private = False
-        self.headers: dict[str, str | None] = {}  # replaced (None: left out) in answers of the hub
+        self.headers: Headers = {}  # replaced (None: left out) in answers of the hub
         self.asked: list[Asked] = []
         self.url = self.large_url = ""
         self.lock = threading.Lock()
@@ -103,7 +104,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_file_of_hub(unquote(found[2]))
 
     def send_file_of_hub(self, path: str) -> None:
-        headers: dict[str, str | None] = {"X-Repo-Commit": self.server.hub.commit}
+        headers: Headers = {"X-Repo-Commit": self.server.hub.commit}
         if path in self.server.hub.large:
             headers["X-Linked-Etag"] = f'"{self.server.hub.etag(path)}"'
             headers["X-Linked-Size"] = str(len(self.server.hub.files[path]))
@@ -116,19 +117,19 @@ class Handler(BaseHTTPRequestHandler):
                 headers | {"ETag": f'W/"{self.server.hub.etag(path)}"'} | self.server.hub.headers,
             )
 
-    def send_file(self, path: str, headers: dict[str, str | None]) -> None:
+    def send_file(self, path: str, headers: Headers) -> None:
         body = self.server.hub.sent.get(path, self.server.hub.files[path])
         start = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         first = int(start[1]) if start else 0
-        headers = {"ETag": f'"{git_hash(body)}"'} | headers
+        headers = {"ETag": f'"{git_hash(body)}"', **headers}
         if first >= len(body) and first:
-            total = {"Content-Range": f"bytes */{len(body)}", "Content-Length": "0"}
+            total: Headers = {"Content-Range": f"bytes */{len(body)}", "Content-Length": "0"}
             self.start(416, headers | total)
             return
         if start:
             headers["Content-Range"] = f"bytes {first}-{len(body) - 1}/{len(body)}"
-        length = str(len(body) - first)
-        self.start(206 if start else 200, {"Content-Length": length} | headers)
+        length: Headers = {"Content-Length": str(len(body) - first)}
+        self.start(206 if start else 200, length | headers)
         if self.command == "GET":
             with self.server.hub.lock:
                 cut = self.server.hub.cuts.pop(0) if self.server.hub.cuts else len(body)
@@ -141,7 +142,7 @@ class Handler(BaseHTTPRequestHandler):
             headers["X-Repo-Commit"] = self.server.hub.commit
         self.start(status, headers | self.server.hub.headers)
 
-    def start(self, status: int, headers: dict[str, str | None]) -> None:
+    def start(self, status: int, headers: Headers) -> None:
         self.send_response(status)
         for name, value in headers.items():
             if value is not None:
