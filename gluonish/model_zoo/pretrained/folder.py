@@ -28,6 +28,7 @@ from gluonish.model_zoo.pretrained.families import (
     family_of,
     family_of_type,
 )
+from gluonish.model_zoo.pretrained.hub import folder_or_snapshot
 from gluonish.model_zoo.pretrained.weights import WeightTable, common_dtype, setter
 from gluonish.ndarray.array_file import open_arrays, write_arrays
 from gluonish.ndarray.list_file import StoredArray
@@ -49,14 +50,11 @@ def load_folder(
     mmap: bool = False,
     architecture: str | None = None,
     initializer: Initializer | None = None,
+    revision: str | None = None,
     **changes: Any,
 ) -> Any:
     """Return the network of a folder; see `from_pretrained`."""
-    path = Path(path_text(folder, "from_pretrained"))
-    if not path.is_dir():
-        raise MissingFileError(
-            f"from_pretrained: expected a folder with {_CONFIG} and {_WEIGHTS}, got {str(path)!r}"
-        )
+    path = folder_or_snapshot(folder, revision, "from_pretrained")
     entries = read_config(path)
     source = str(path / _CONFIG)
     family = family_of_type(entries.get("model_type"), source)
@@ -178,6 +176,7 @@ def from_pretrained(
     mmap: bool = False,
     architecture: str | None = None,
     initializer: Initializer | None = None,
+    revision: str | None = None,
     **changes: Any,
 ) -> Any:
     """Return the network in a folder of the kind that Hugging Face's transformers writes.
@@ -186,7 +185,8 @@ def from_pretrained(
     ``model.safetensors.index.json``, have its weights. Both must agree exactly.
 
     Args:
-        folder: Path of the folder.
+        folder: Path of the folder, or ``org/name`` of a network of the hub, which is downloaded
+            into the hub's cache (``HF_HOME``) unless it is there.
         ctx: Device, or a list of devices; the CPU by default.
         dtype: Element type of the parameters; None for that of most weights.
         mmap: Whether to map the file instead of reading it: weights are read at their first use,
@@ -197,11 +197,13 @@ def from_pretrained(
             for a body whose new head has no weights yet, which then needs an ``initializer``.
             Weights of other heads are left out.
         initializer: Initializer of a head that the file does not have.
+        revision: Branch, tag or commit of a network of the hub; ``"main"`` by default.
         **changes: Arguments of the network's class in place of those of ``config.json``, such as
             ``dropout``.
 
     Raises:
         MissingFileError: There is no folder, or a file is missing.
+        DownloadError: The hub refuses, cannot be reached, or sends something else.
         FileFormatError: A file is damaged, or a setting is missing or out of range.
         NotSupportedError: The network, a setting or a value of it is not known.
         ParameterError: Weights are missing, left over, or have another shape.
@@ -218,7 +220,7 @@ def from_pretrained(
         >>> net(mx.nd.array([[1, 2, 3]], dtype="int32")).shape
         (1, 3, 32)
     """
-    return load_folder(folder, ctx, dtype, mmap, architecture, initializer, **changes)
+    return load_folder(folder, ctx, dtype, mmap, architecture, initializer, revision, **changes)
 
 
 def save_pretrained(
