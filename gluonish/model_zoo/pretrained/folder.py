@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gluonish.core.context import cpu
+from gluonish.core.context import current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
@@ -75,7 +75,7 @@ def load_folder(
         missing = table.load(
             stored,
             str(weights),
-            setter(cpu() if ctx is None else ctx, mmap),
+            setter(current_context() if ctx is None else ctx, mmap),
             lambda path: initializer is not None and bool(head) and not path.startswith(head),
             lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
         )
@@ -187,7 +187,7 @@ def from_pretrained(
     Args:
         folder: Path of the folder, or ``org/name`` of a network of the hub, which is downloaded
             into the hub's cache (``HF_HOME``) unless it is there.
-        ctx: Device, or a list of devices; the CPU by default.
+        ctx: Device, or a list of devices; the current one by default.
         dtype: Element type of the parameters; None for that of most weights.
         mmap: Whether to map the file instead of reading it: weights are read at their first use,
             and several processes share them. See the warning of `mx.nd.load`. Weights of several
