@@ -11,7 +11,7 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
-from gluonish.core.context import Context, cpu
+from gluonish.core.context import Context, current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
@@ -165,11 +165,7 @@ def build(config: Config, changes: Mapping[str, Any]) -> ImageClassifier:
             f"got {name!r:.60}{nearest(name, known)}"
         )
     arguments = {"classes": config.take("num_classes", int, 1000)}
-    if config.take("global_pool", {"avg": "avg", "": ""}, "avg") != "avg":
-        raise NotSupportedError(
-            f"{config.source}: expected 'global_pool' to be 'avg', got {''!r}, a network without "
-            "classifier"
-        )
+    config.require("global_pool", "avg")
     arguments |= _model_arguments(config)
     cfg = config.take("pretrained_cfg", dict, {})
     config.ignore(*_TEXTS)
@@ -233,13 +229,13 @@ def load_timm(
         missing = timm_table(net).load(
             tensors,
             file,
-            setter(cpu() if ctx is None else ctx, mmap),
+            setter(current_context() if ctx is None else ctx, mmap),
             lambda path: initializer is not None and path.startswith("output."),
             lambda name: is_unused(net, name),
         )
     parameters = net._collect_params_with_prefix()
     for path in missing:
-        parameters[path].initialize(initializer, ctx=ctx)
+        parameters[path].initialize(ctx=ctx, default_init=initializer)
     return net
 
 
@@ -277,6 +273,6 @@ def describe(net: ImageClassifier) -> dict[str, Any]:
         options["drop_rate"] = net._arguments["dropout"]
     classes = net._arguments["classes"]
     settings = {"architecture": name, "num_classes": classes, "num_features": body.units}
-    cfg = {**getattr(net, "_pretrained_cfg", {}), "num_classes": classes}
+    cfg = {**net._pretrained_cfg, "num_classes": classes}
     settings |= {"global_pool": "avg", "pretrained_cfg": cfg}
     return {**settings, "model_args": options} if options else settings

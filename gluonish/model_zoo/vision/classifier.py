@@ -7,11 +7,13 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.data.vision.transforms import Compose
 from gluonish.gluon.nn.basic_layers import Dense, Dropout
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Tensor, check_positive, check_rate
 from gluonish.model_zoo.model_store import get_model_file
 from gluonish.model_zoo.pretrained.families import keeps_arguments
+from gluonish.model_zoo.pretrained.image_transform import image_transform
 
 
 class Classifier(HybridBlock):
@@ -48,6 +50,8 @@ class ImageClassifier(HybridBlock):
     Attributes:
         body: The body; `features` is another name of it.
         output: The dense layer, from features to logits.
+        transform: The transform from images to inputs that the weights were trained with; None if
+            no file of weights has said.
 
     Inputs:
         x: images (N, C, H, W).
@@ -67,6 +71,7 @@ class ImageClassifier(HybridBlock):
         check_positive("ImageClassifier", classes=classes)
         check_rate("ImageClassifier", "dropout", dropout)
         self.body: Any = body
+        self._pretrained_cfg: dict[str, Any] = {}
         with self.name_scope():
             self.dropout = Dropout(dropout) if dropout else None
             self.output = Dense(classes, in_units=self.body.units, prefix="output_")
@@ -75,6 +80,17 @@ class ImageClassifier(HybridBlock):
     def features(self) -> Any:
         """The body, as the zoo's other networks call it."""
         return self.body
+
+    @property
+    def transform(self) -> Compose | None:
+        """The transform from images (H, W, 3) of uint8 to inputs (3, height, width), or None.
+
+        Raises:
+            FileFormatError: A setting of it is of another type or out of range.
+            NotSupportedError: A setting of it is not supported.
+        """
+        cfg = self._pretrained_cfg
+        return image_transform(cfg, "pretrained_cfg") if "mean" in cfg else None
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Compute the logits of the classes.
