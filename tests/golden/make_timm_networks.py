@@ -7,7 +7,8 @@ Run it with a virtual environment that has torch 2.14.1, torchvision 0.29.1 and 
 Weights follow from their names (`foreign_values.values`). Of each small network of
 `timm_network_cases`: ``CASE output``, ``CASE stages``, and for the loss
 ``sum(output * cos(0, 1, 2, ...))`` ``CASE gradients``; of feature maps and gradients, in the order
-of timm's names, the product with cos(0, 1, 2, ...) and the norm. All in float64.
+of timm's names, the product with cos(0, 1, 2, ...) and the norm. All in float64. ``resized ...``
+are weights of another size.
 
 With ``--small`` only that file is made. timm_variants.json.gz has, of each published network, the
 hash of the names and shapes of its weights, and logits of small images if it is not too large.
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 import timm
 import torch
+from timm.layers import resample_patch_embed, resize_rel_pos_bias_table_simple
 from timm.models._efficientnet_blocks import SqueezeExcite
 from timm.models._efficientnet_builder import decode_arch_def, round_channels
 from timm.models.convnext import ConvNeXt
@@ -145,6 +147,16 @@ def make_small(case: str) -> dict[str, Any]:
     }
 
 
+def make_resized() -> dict[str, Any]:
+    """Return a table of offsets and kernels of patches, of another size."""
+    table = torch.from_numpy(values("table", (49, 2)))
+    kernel = torch.from_numpy(values("kernel", (2, 3, 4, 4)))
+    made = {"resized table": resize_rel_pos_bias_table_simple(table, (6, 6), (121, 2))}
+    for side in (3, 6):
+        made[f"resized kernel {side}"] = resample_patch_embed(kernel, [side, side])
+    return {name: tensor.numpy() for name, tensor in made.items()}
+
+
 def published(name: str) -> dict[str, Any]:
     """Return the hash of the names and shapes of a published network's weights, and logits."""
     with torch.device("meta"):
@@ -180,6 +192,7 @@ def main() -> None:
     made: dict[str, Any] = {}
     for case in CASES:
         made |= make_small(case)
+    made |= make_resized()
     np.savez_compressed(HERE / "timm_networks.npz", **made)
     if sys.argv[1:] == ["--small"]:
         return

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import NotSupportedError, ParameterError, nearest
+from gluonish.core.errors import NotSupportedError, ParameterError, nearest, require_text
 from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.data.vision.transforms import Compose
 from gluonish.gluon.nn.batch_norm import BatchNorm
 from gluonish.model_zoo.foreign.checkpoint import Checkpoint, open_checkpoint
 from gluonish.model_zoo.foreign.plan import MAX_NAMES, Plan, listed, source_of
@@ -30,6 +31,14 @@ from gluonish.model_zoo.foreign.recipes import (
     vgg_recipes,
 )
 from gluonish.model_zoo.foreign.source_layers import SourceLayers, source_layers
+from gluonish.model_zoo.foreign.timm_weights import (
+    check_options,
+    classes_of,
+    converted,
+    is_of_timm,
+    settings_beside,
+)
+from gluonish.model_zoo.pretrained.image_transform import image_transform
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.model_zoo.vision.alexnet import AlexNet
 from gluonish.model_zoo.vision.densenet import DenseNet
@@ -50,6 +59,8 @@ _FAMILIES: dict[type[HybridBlock], Callable[[Any], list[Recipe]]] = {
     SqueezeNet: squeezenet_recipes,
     VGG: vgg_recipes,
 }
+_UNKNOWN = "as the origin of the weights says; there is no config.json of timm beside them"
+_SHOWN = ("input_size", "crop_pct", "crop_mode", "interpolation", "mean", "std")
 _PADDING = (
     "where it halves the size, Keras pads below and to the right only, Gluon on all sides, and no"
     " weights make that equal"
@@ -111,6 +122,7 @@ class Conversion:
         classes: Number of classes.
         preprocessing: Required preprocessing of images.
         notes: Folded, chosen and ignored arrays, and differences from the origin's outputs.
+        pretrained_cfg: timm's settings of the images; empty without.
     """
 
     path: str
@@ -120,9 +132,22 @@ class Conversion:
     classes: int
     preprocessing: str
     notes: list[str] = field(default_factory=list)
+    pretrained_cfg: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def transform(self) -> Compose | None:
+        """The transform of images that the weights were trained with; None if no file says it.
+
+        Raises:
+            FileFormatError: A setting of it is of another type or out of range.
+            NotSupportedError: A setting of it is not supported.
+        """
+        if "mean" not in self.pretrained_cfg:
+            return None
+        return image_transform(self.pretrained_cfg, "pretrained_cfg")
 
     def load(self, net: HybridBlock) -> None:
-        """Load the weights into a network.
+        """Load the weights into a network, whose ``transform`` becomes that of the weights.
 
         Args:
             net: The network.
@@ -131,6 +156,8 @@ class Conversion:
             ParameterError: The weights do not fit the network.
         """
         net.load_dict({path: array(values) for path, values in self.arrays.items()})
+        if self.pretrained_cfg:
+            net._pretrained_cfg = dict(self.pretrained_cfg)
 
 
 def input_shape(name: str) -> tuple[int, int, int, int]:
@@ -152,19 +179,23 @@ def import_weights(
     epsilon: float | None = None,
     allow_inexact: bool = False,
     ignore_extra: bool = False,
+    resize: bool = False,
 ) -> Conversion:
     """Convert a checkpoint of another library to weights of a network of the model zoo.
+
+    If a ``config.json`` of timm is beside the file, images are prepared as it says.
 
     Args:
         name: Name of the network, such as ``"resnet18_v1"``.
         path: Path of a safetensors file, a PyTorch checkpoint or an `.npz` archive of Keras
-            weights.
+            weights; or of a folder of timm with ``model.safetensors``.
         classes: Number of outputs; by default the checkpoint's.
         key: Entry of a PyTorch checkpoint with the weights; see `open_checkpoint`.
         epsilon: Epsilon of the origin's batch normalization; None for the library's usual value.
         allow_inexact: Whether to convert even if outputs will differ from the origin's, as
             described in `Conversion.notes`.
         ignore_extra: Whether to ignore layers of the checkpoint that the network does not have.
+        resize: Whether tables of positions and kernels of patches of another size are resized.
 
     Raises:
         ArgumentError: There is no network ``name``, or no entry ``key``.
@@ -174,13 +205,21 @@ def import_weights(
         ParameterError: Arrays are missing, left over, or of another shape; the message lists them.
     """
     options = {"epsilon": epsilon, "allow_inexact": allow_inexact, "ignore_extra": ignore_extra}
+    require_text(name, "get_model: expected name")
+    path, cfg = settings_beside(path, name.lower())
     with open_checkpoint(path, key) as checkpoint:
+        if name.lower() not in model_names("mxnet") and name.lower() in model_names("timm"):
+            net: Any = get_model(name)
+            number = (classes_of(net, checkpoint.arrays) or 1000) if classes is None else classes
+            net = get_model(name, classes=number)
+            return _convert_timm(net, checkpoint, cfg, epsilon, ignore_extra, resize)
         layers = source_layers(checkpoint.arrays, checkpoint.path)
         recipe = _best_recipe(recipes_of(get_model(name), layers.keras), layers, checkpoint.path)
         found = _classes(recipe, layers)
         net = get_model(name, classes=found or 1000 if classes is None else classes)
         net.infer_shape(zeros(input_shape(name)))
-        return _convert(net, checkpoint, layers, recipe, **options)  # type: ignore[arg-type]
+        made = _convert(net, checkpoint, layers, recipe, **options)  # type: ignore[arg-type]
+        return _prepared(made, cfg)
 
 
 def convert(
@@ -191,6 +230,7 @@ def convert(
     epsilon: float | None = None,
     allow_inexact: bool = False,
     ignore_extra: bool = False,
+    resize: bool = False,
 ) -> Conversion:
     """Convert a checkpoint of another library to weights of an existing network.
 
@@ -205,14 +245,43 @@ def convert(
         epsilon: Epsilon of the origin's batch normalization; None for the library's usual value.
         allow_inexact: Whether to convert even if outputs will differ from the origin's.
         ignore_extra: Whether to ignore layers of the checkpoint that the network does not have.
+        resize: Whether tables of positions and kernels of patches of another size are resized.
 
     Raises:
         GluonishError: As for `import_weights`.
     """
+    path, cfg = settings_beside(path, getattr(net, "_timm_name", ""))
     with open_checkpoint(path, key) as checkpoint:
+        if is_of_timm(net):
+            return _convert_timm(net, checkpoint, cfg, epsilon, ignore_extra, resize)
         layers = source_layers(checkpoint.arrays, checkpoint.path)
         recipe = _best_recipe(recipes_of(net, layers.keras), layers, checkpoint.path)
-        return _convert(net, checkpoint, layers, recipe, epsilon, allow_inexact, ignore_extra)
+        made = _convert(net, checkpoint, layers, recipe, epsilon, allow_inexact, ignore_extra)
+        return _prepared(made, cfg)
+
+
+def _convert_timm(
+    net: Any,
+    checkpoint: Checkpoint,
+    cfg: Mapping[str, Any],
+    epsilon: float | None,
+    ignore_extra: bool,
+    resize: bool,
+) -> Conversion:
+    check_options(epsilon, net)
+    library, arrays, notes = converted(net, checkpoint, ignore_extra, resize)
+    classes = net.output.weight.shape[0]
+    made = Conversion(checkpoint.path, checkpoint.kind, library, arrays, classes, _UNKNOWN, notes)
+    return _prepared(made, cfg)
+
+
+def _prepared(made: Conversion, cfg: Mapping[str, Any]) -> Conversion:
+    """Return a conversion with timm's settings of the images."""
+    made.pretrained_cfg = cfg
+    if "mean" in cfg:
+        steps = ", ".join(f"{name} {cfg[name]}" for name in _SHOWN if name in cfg)
+        made.preprocessing = f"RGB / 255, {steps}: the transform of timm's pretrained_cfg"
+    return made
 
 
 def _best_recipe(recipes: Sequence[Recipe], layers: SourceLayers, path: str) -> Recipe:
@@ -240,7 +309,7 @@ def _advice(layers: SourceLayers, path: str) -> str:
     """Return advice on a checkpoint that does not fit: the matching networks, or use of a shard."""
     if _SHARD.search(path):
         return "it is one shard of several: pass the index, which ends with .index.json"
-    fitting = [name for name in model_names() if _has_all(name, layers)]
+    fitting = [name for name in model_names("mxnet") if _has_all(name, layers)]
     if not fitting:
         return ""
     return f"it has the layers of {' or '.join(fitting[:MAX_NAMES])}: import it as that network"

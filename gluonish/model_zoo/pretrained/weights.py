@@ -192,6 +192,16 @@ class WeightTable:
         """Return the names in files."""
         return {name for entry in self._entries for name in entry.names}
 
+    def names_of(self, path: str) -> tuple[str, ...]:
+        """Return the names in files of the parameter at a path."""
+        return next(entry.names for entry in self._entries if entry.path == path)
+
+    def single_names(self) -> Iterator[tuple[str, str, Shape]]:
+        """Yield path, name in files and shape of each parameter that is one tensor, as it is."""
+        for entry in self._entries:
+            if type(entry.form) is Form:
+                yield entry.path, entry.names[0], entry.shape
+
     def load(
         self,
         stored: Mapping[str, StoredArray],

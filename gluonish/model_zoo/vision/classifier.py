@@ -1,8 +1,8 @@
 """Base class of the networks, and loading of published weights."""
 
 import os
-from collections.abc import Sequence
-from types import ModuleType
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from gluonish.core.context import Context
@@ -16,7 +16,25 @@ from gluonish.model_zoo.pretrained.families import keeps_arguments
 from gluonish.model_zoo.pretrained.image_transform import image_transform
 
 
-class Classifier(HybridBlock):
+class WithTransform(HybridBlock):
+    """Base class of networks whose weights were trained with images of a known transform."""
+
+    # timm's settings of the images.
+    _pretrained_cfg: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def transform(self) -> Compose | None:
+        """The transform from images (H, W, 3) of uint8 to inputs (3, height, width), or None.
+
+        Raises:
+            FileFormatError: A setting of it is of another type or out of range.
+            NotSupportedError: A setting of it is not supported.
+        """
+        cfg = self._pretrained_cfg
+        return image_transform(cfg, "pretrained_cfg") if "mean" in cfg else None
+
+
+class Classifier(WithTransform):
     """Base class of the zoo's networks; both children can be replaced or used separately.
 
     Attributes:
@@ -37,7 +55,7 @@ class Classifier(HybridBlock):
         return self.output(self.features(x))
 
 
-class ImageClassifier(HybridBlock):
+class ImageClassifier(WithTransform):
     """A body that gives features of images, and a dense layer that gives logits of classes.
 
     Args:
@@ -71,7 +89,6 @@ class ImageClassifier(HybridBlock):
         check_positive("ImageClassifier", classes=classes)
         check_rate("ImageClassifier", "dropout", dropout)
         self.body: Any = body
-        self._pretrained_cfg: dict[str, Any] = {}
         with self.name_scope():
             self.dropout = Dropout(dropout) if dropout else None
             self.output = Dense(classes, in_units=self.body.units, prefix="output_")
@@ -80,17 +97,6 @@ class ImageClassifier(HybridBlock):
     def features(self) -> Any:
         """The body, as the zoo's other networks call it."""
         return self.body
-
-    @property
-    def transform(self) -> Compose | None:
-        """The transform from images (H, W, 3) of uint8 to inputs (3, height, width), or None.
-
-        Raises:
-            FileFormatError: A setting of it is of another type or out of range.
-            NotSupportedError: A setting of it is not supported.
-        """
-        cfg = self._pretrained_cfg
-        return image_transform(cfg, "pretrained_cfg") if "mean" in cfg else None
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Compute the logits of the classes.

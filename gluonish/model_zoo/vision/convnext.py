@@ -288,6 +288,11 @@ def _write_scale(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"layer_scale_init_value": 0.0 if value is None else value}
 
 
+def _take_stages(config: Config) -> Mapping[str, Any]:
+    config.ignore("num_stages")
+    return {}
+
+
 def _write_epsilon(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     last = arguments["head_epsilon"]
     return {"layer_norm_eps": arguments["epsilon"] if last is None else last}
@@ -306,8 +311,14 @@ SETTINGS: tuple[AnySetting, ...] = (
         _write_epsilon,
     ),
     Fixed("hidden_act", "gelu"),
-    # `SizesSetting` compares the number of stages; images may have any size.
-    Ignored("num_stages", "image_size", "out_features", "out_indices", "stage_names"),
+    # `SizesSetting` compares it with the number of depths.
+    Computed(
+        ("num_stages",),
+        _take_stages,
+        lambda arguments: {"num_stages": len(arguments["num_layers"])},
+    ),
+    # Images may have any size.
+    Ignored("image_size", "out_features", "out_indices", "stage_names"),
 )
 CLASSIFIER = Head(ImageClassifier, _parts("output", "classifier"), (LABELS,))
 register_family(

@@ -16,7 +16,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         " weights of a network of the model zoo. Outputs equal those of the original; otherwise the"
         " checkpoint is refused with the reason or a list of mismatches.",
     )
-    parser.add_argument("file", metavar="FILE", help="the checkpoint")
+    parser.add_argument("file", metavar="FILE", help="the checkpoint, or a folder of timm")
     parser.add_argument("--network", required=True, help="such as resnet18_v1; see `zoo list`")
     parser.add_argument(
         "--output",
@@ -41,6 +41,11 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--ignore-extra", action="store_true", help="ignore layers that the network does not have"
     )
+    parser.add_argument(
+        "--resize",
+        action="store_true",
+        help="resize tables of positions and kernels of patches of another size",
+    )
     parser.set_defaults(run=run)
 
 
@@ -54,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         epsilon=arguments.epsilon,
         allow_inexact=arguments.allow_inexact,
         ignore_extra=arguments.ignore_extra,
+        resize=arguments.resize,
     )
     path, sha1 = save_conversion(conversion, arguments.network.lower(), arguments.output)
     print(_report(conversion, arguments.network.lower(), str(path), sha1))

@@ -21,7 +21,7 @@ CASES = sorted(path.name for path in FOLDERS.iterdir())
 _LEAST = 1e-3  # scale of gradients that are zero but for rounding, such as of biases of keys
 # Settings that follow from others, or have no effect.
 UNUSED = {
-    *("transformers_version", "num_stages", "image_size", "out_features", "out_indices"),
+    *("transformers_version", "image_size", "out_features", "out_indices"),
     *("stage_names", "num_layers", "hidden_size", "encoder_stride"),
 }
 

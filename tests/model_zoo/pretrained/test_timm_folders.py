@@ -72,9 +72,8 @@ def test_the_configuration_becomes_the_transform(saved: Path) -> None:
     found = net.transform(mx.nd.array(image, dtype="uint8")).asnumpy()
     assert found.shape == (3, 64, 64)
     # Scaled to 80 x 96, from whose columns 16 to 79 are cut out: the edge is at 48 - 16.
-    np.testing.assert_allclose(
-        found[:, :, :31].transpose(1, 2, 0), [[[1.0, 3.0, 4.0]] * 31] * 64, 1e-6
-    )
+    left = found[:, :, :31].transpose(1, 2, 0)
+    np.testing.assert_allclose(left, [[[1.0, 3.0, 4.0]] * 31] * 64, 1e-6)
     right = [(0.2 - 0.5) / 0.5, (0.2 - 0.25) / 0.25, (0.2 - 0.5) / 0.125]
     np.testing.assert_allclose(found[:, 10, 33:], np.tile(right, (31, 1)).T, rtol=1e-5)
     assert get_model(NAME).transform is None  # type: ignore[attr-defined]  # an ImageClassifier
