@@ -24,7 +24,7 @@ import transformers as hf
 from safetensors.torch import load_file
 
 sys.path.insert(0, str(Path(__file__).parent))
-from timm_network_cases import images, pattern, summary
+from timm_network_cases import images, pattern, summary  # type: ignore[import-not-found]  # beside the script
 
 HERE = Path(__file__).with_name("image_networks")
 _LABELS = {"id2label": {0: "cat", 1: "dog", 2: "bird"}, "label2id": {"cat": 0, "dog": 1, "bird": 2}}

@@ -39,7 +39,7 @@ from timm.models.swin_transformer import SwinTransformer
 
 sys.path.insert(0, str(Path(__file__).parent))
 from foreign_values import is_kept_as_made, values
-from timm_network_cases import CASES, CLASSES, images, pattern, summary
+from timm_network_cases import CASES, CLASSES, images, pattern, summary  # type: ignore[import-not-found]  # beside the script
 
 HERE = Path(__file__).parent
 MOST_PARAMETERS = 60_000_000

@@ -7,6 +7,7 @@ another size are resized on request.
 import math
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ def _resize(table: WeightTable, stored: dict[str, StoredArray]) -> list[str]:
             values = resized_kernel(array.read(), shape)
         else:
             continue
-        stored[name] = StoredArray(shape, values.dtype, lambda found=values: found)
+        stored[name] = StoredArray(shape, values.dtype, partial(np.asarray, values))
         notes.append(f"resized {name} from {array.shape} to {shape}")
     return notes
 

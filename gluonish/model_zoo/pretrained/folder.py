@@ -65,7 +65,7 @@ def load_folder(
     if "model_type" not in entries and "architecture" in entries:
         opened = partial(_open_weights, path, mmap)
         timm = load(_TIMM)
-        return timm.load_timm(entries, source, opened, ctx, dtype, mmap, initializer, changes)  # type: ignore[no-any-return]
+        return timm.load_timm(entries, source, opened, ctx, dtype, mmap, initializer, changes)
     family = family_of_type(entries.get("model_type"), source)
     config = Config(entries, source)
     chosen = _architecture(family, entries, source) if architecture is None else architecture
@@ -86,7 +86,7 @@ def load_folder(
             lambda path: initializer is not None and bool(head) and not path.startswith(head),
             lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
         )
-    if missing:
+    if missing and initializer is not None:
         parameters = net._collect_params_with_prefix()
         for name in missing:
             parameters[name].initialize(ctx=ctx, default_init=initializer)

@@ -132,7 +132,7 @@ def timm_table(net: HybridBlock) -> WeightTable:
         (f"body.{ours}", theirs) for ours, theirs in found.names(body.body._arguments)
     ]
     names += [(f"output.{role}", f"{found.classifier}.{role}") for role in ("weight", "bias")]
-    return WeightTable(net, names, f"{net._timm_name} of timm")
+    return WeightTable(net, names, f"{body._timm_name} of timm")
 
 
 def is_unused(net: HybridBlock, name: str) -> bool:
@@ -234,7 +234,7 @@ def load_timm(
             lambda name: is_unused(net, name),
         )
     parameters = net._collect_params_with_prefix()
-    for path in missing:
+    for path in missing if initializer is not None else ():
         parameters[path].initialize(ctx=ctx, default_init=initializer)
     return net
 

@@ -81,6 +81,9 @@ class ImageClassifier(WithTransform):
         ArgumentError: ``classes`` is below 1, or ``dropout`` is out of range.
     """
 
+    _timm_name: str  # of networks that `get_model` made
+    _arguments: Mapping[str, Any]
+
     @keeps_arguments
     def __init__(
         self, body: HybridBlock, classes: int = 1000, dropout: float = 0.0, **kwargs: Any
@@ -89,9 +92,10 @@ class ImageClassifier(WithTransform):
         check_positive("ImageClassifier", classes=classes)
         check_rate("ImageClassifier", "dropout", dropout)
         self.body: Any = body
+        given: Any = body
         with self.name_scope():
             self.dropout = Dropout(dropout) if dropout else None
-            self.output = Dense(classes, in_units=self.body.units, prefix="output_")
+            self.output = Dense(classes, in_units=given.units, prefix="output_")
 
     @property
     def features(self) -> Any:

@@ -68,7 +68,11 @@ class ConvNeXtLayer(HybridBlock):
     ) -> None:
         super().__init__(**kwargs)
         hidden = _EXPANSION * channels
-        kernel = {"padding": _KERNEL // 2, "groups": channels, "in_channels": channels}
+        kernel: dict[str, Any] = {
+            "padding": _KERNEL // 2,
+            "groups": channels,
+            "in_channels": channels,
+        }
         with self.name_scope():
             self.conv = Conv2D(channels, _KERNEL, prefix="conv_", **kernel)
             self.norm = LayerNorm(epsilon=epsilon, in_channels=channels, prefix="norm_")

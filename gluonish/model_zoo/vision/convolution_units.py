@@ -86,7 +86,8 @@ def activation_layer(name: str) -> HybridBlock:
     if name not in layers:
         known = ", ".join(("relu", "sigmoid", *layers))
         raise ArgumentError(f"activation: expected one of {known}, got {name!r}")
-    return layers[name]()
+    made: HybridBlock = layers[name]()
+    return made
 
 
 class SamePadding(HybridBlock):

@@ -51,7 +51,7 @@ class Units(NamedTuple):
     """
 
     kind: str
-    count: int
+    count: int  # type: ignore[assignment]  # in place of the method of tuples
     kernel_size: int
     strides: int
     expansion: float
@@ -109,7 +109,7 @@ class InvertedResidual(HybridBlock):
         kernel = {"kernel_size": units.kernel_size, "strides": strides, **options}
         expand = kernel if units.kind == "fused" else options
         project = kernel if units.kind == "plain" else options
-        active = {"activation": activation}
+        active: dict[str, Any] = {"activation": activation}
         self._layers = layers if squeeze_channels else tuple(x for x in layers if x != "squeeze")
         self._shortcut = units.shortcut and strides == 1 and in_channels == units.channels
         with self.name_scope():
@@ -199,7 +199,7 @@ class EfficientNet(HybridBlock):
         check_positive(name, stem_channels=stem_channels, head_channels=head_channels)
         check_rate(name, "drop_path", drop_path)
         self.units = head_channels
-        options = {"epsilon": epsilon, "same_padding": same_padding}
+        options: dict[str, Any] = {"epsilon": epsilon, "same_padding": same_padding}
         total = sum(units.count for stage in stages for units in stage)
         made = 0
         channels = stem_channels

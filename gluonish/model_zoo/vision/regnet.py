@@ -58,7 +58,7 @@ class RegNetBottleneck(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        same = {"in_channels": channels, "epsilon": epsilon}
+        same: dict[str, Any] = {"in_channels": channels, "epsilon": epsilon}
         with self.name_scope():
             self.reduce = ConvNorm(channels, in_channels, activation="relu", epsilon=epsilon)
             self.conv = ConvNorm(channels, strides=strides, kernel_size=3, groups=groups,

@@ -68,7 +68,11 @@ class WindowAttention(HybridBlock):
         self._full = (self._counts[0] * height, self._counts[1] * width)
         self._pads_shifted = pads_shifted
         offsets = (2 * height - 1) * (2 * width - 1)
-        options = {"use_bias": use_bias, "use_output_bias": True, "dropout": dropout}
+        options: dict[str, Any] = {
+            "use_bias": use_bias,
+            "use_output_bias": True,
+            "dropout": dropout,
+        }
         self.bias_table = self.params._declare("bias_table", (offsets, num_heads), Normal(0.02))
         with self.name_scope():
             self.attention = MultiHeadAttention(units, num_heads, in_units=units, **options)
@@ -199,10 +203,10 @@ class SwinLayer(HybridBlock):
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: (N, H, W, C).
         """
-        y = x + self._dropped(self.attention(self.attention_norm(x)))
-        return y + self._dropped(self.output(self.activation(self.hidden(self.norm(y)))))
+        y = x + self._branch(self.attention(self.attention_norm(x)))
+        return y + self._branch(self.output(self.activation(self.hidden(self.norm(y)))))
 
-    def _dropped(self, branch: Any) -> Any:
+    def _branch(self, branch: Any) -> Any:
         branch = branch if self.dropout is None else self.dropout(branch)
         return branch if self.drop_path is None else self.drop_path(branch)
 
@@ -227,7 +231,7 @@ class PatchMerging(HybridBlock):
         super().__init__(**kwargs)
         self._size = size
         self.merged = (-(-size[0] // 2), -(-size[1] // 2))
-        options = {"flatten": False, "use_bias": False, "in_units": 4 * units}
+        options: dict[str, Any] = {"flatten": False, "use_bias": False, "in_units": 4 * units}
         with self.name_scope():
             self.norm = LayerNorm(epsilon=epsilon, in_channels=4 * units, prefix="norm_")
             self.projection = Dense(2 * units, prefix="projection_", **options)
@@ -333,7 +337,7 @@ class Swin(HybridBlock):
         total = sum(num_layers)
         rates = iter(drop_path * i / max(total - 1, 1) for i in range(total))
         layer = {"epsilon": epsilon, "dropout": dropout}
-        options = {"use_bias": use_bias, "dropout": attention_dropout}
+        options: dict[str, Any] = {"use_bias": use_bias, "dropout": attention_dropout}
         options["pads_shifted"] = pads_shifted
         with self.name_scope():
             self.stem = HybridSequential(prefix="stem_")
