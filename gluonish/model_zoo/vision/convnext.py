@@ -68,8 +68,7 @@ class ConvNeXtLayer(HybridBlock):
     ) -> None:
         super().__init__(**kwargs)
         hidden = _EXPANSION * channels
-        kernel: dict[str, Any] = {"padding": _KERNEL // 2, "groups": channels}
-        kernel["in_channels"] = channels
+        kernel: dict[str, Any] = {
             "padding": _KERNEL // 2,
             "groups": channels,
             "in_channels": channels,

@@ -68,8 +68,7 @@ class WindowAttention(HybridBlock):
         self._full = (self._counts[0] * height, self._counts[1] * width)
         self._pads_shifted = pads_shifted
         offsets = (2 * height - 1) * (2 * width - 1)
-        options: dict[str, Any] = {"use_bias": use_bias, "dropout": dropout}
-        options["use_output_bias"] = True
+        options: dict[str, Any] = {
             "use_bias": use_bias,
             "use_output_bias": True,
             "dropout": dropout,
