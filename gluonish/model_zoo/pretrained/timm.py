@@ -234,7 +234,9 @@ def load_timm(
             lambda name: is_unused(net, name),
         )
     parameters = net._collect_params_with_prefix()
-    for path in missing if initializer is not None else ():
+    if initializer is None:
+        return net
+    for path in missing:
         parameters[path].initialize(ctx=ctx, default_init=initializer)
     return net
 
