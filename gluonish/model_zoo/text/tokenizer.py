@@ -373,10 +373,10 @@ class Tokenizer:
 
     def _cut(self, pair: tuple[str, str | None], special: bool, max_length: int, side: str) -> Any:
         """Return the encoding of a text or pair with a limit of its tokens."""
-        first, second = (
-            None if text is None else self.backend.encode(text, add_special_tokens=False)
-            for text in pair
-        )
+        first: Any = self.backend.encode(pair[0], add_special_tokens=False)
+        second: Any = None
+        if pair[1] is not None:
+            second = self.backend.encode(pair[1], add_special_tokens=False)
         added = self.backend.num_special_tokens_to_add(second is not None) if special else 0
         left = max_length - added if type(max_length) is int else 0
         if left < (1 if second is None else 2):

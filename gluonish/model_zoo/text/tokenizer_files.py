@@ -32,7 +32,7 @@ class TokenizerFiles:
         """Return the arguments of `Tokenizer`."""
         backend = self._backend()
         side = padding_side or self._config.get("padding_side")
-        length = self._config.get("model_max_length")
+        length: Any = self._config.get("model_max_length")
         known = type(length) in (int, float) and 0 < length < 1 << 31
         return {
             "backend": backend,
@@ -82,7 +82,7 @@ class TokenizerFiles:
 
     def _add_tokens(self, backend: Any, tokenizers: Any) -> None:
         """Add tokens that only tokenizer_config.json has."""
-        entries = self._config.get("added_tokens_decoder", {})
+        entries: Any = self._config.get("added_tokens_decoder", {})
         path = self._folder / "tokenizer_config.json"
         if not isinstance(entries, dict) or len(entries) > 1 << 20:
             raise FileFormatError(f"{path}: expected added_tokens_decoder with tokens by id")
@@ -105,6 +105,7 @@ class TokenizerFiles:
 
     def _special(self, backend: Any) -> dict[str, str]:
         found = {}
+        entry: Any
         for kind in SPECIAL:
             name = f"{kind}_token"
             entry = self._config.get(name, self._map.get(name))
@@ -134,15 +135,13 @@ class TokenizerFiles:
                 ) from error
         if found is None or isinstance(found, str):
             return found
-        named = found if isinstance(found, list) else [None]
-        if not all(
-            isinstance(x, dict)
-            and isinstance(x.get("name"), str)
-            and isinstance(x.get("template"), str)
-            for x in named
-        ):
+        named: dict[Any, Any] = {}
+        for entry in found if isinstance(found, list) else [None]:
+            fields = entry if isinstance(entry, dict) else {}
+            named[fields.get("name")] = fields.get("template")
+        if not all(isinstance(text, str) for item in named.items() for text in item):
             raise FileFormatError(f"{path}: expected chat_template as text, got {found!r:.100}")
-        return {entry["name"]: entry["template"] for entry in named}
+        return named
 
 
 def _content(entry: Any) -> str | None:
