@@ -16,6 +16,7 @@ are ``greedy`` tokens too, that follow the first prompt.
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from text_network_cases import TOKENS  # the virtual environment has no gluonish
 
 HERE = Path(__file__).with_name("text_networks")
 NEW_TOKENS = 8
+EAGER = {"attn_implementation": "eager", "experts_implementation": "eager"}
 SMALL = {
     "vocab_size": 32,
     "hidden_size": 16,
@@ -75,6 +77,38 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
          "rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
                              "partial_rotary_factor": 0.5}},
     ),
+    "gemma": ("GemmaForCausalLM", {"num_key_value_heads": 1, "head_dim": 6}),
+    "gemma2": (
+        "Gemma2ForCausalLM",
+        {"num_key_value_heads": 2, "head_dim": 6, "query_pre_attn_scalar": 5, "sliding_window": 3,
+         "attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0},
+    ),
+    "gemma3": (
+        "Gemma3ForCausalLM",
+        {"num_key_value_heads": 2, "head_dim": 6, "query_pre_attn_scalar": 5, "sliding_window": 3,
+         "num_hidden_layers": 3,
+         "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]},
+    ),
+    "gpt2": ("GPT2LMHeadModel", {"bos_token_id": 1, "eos_token_id": 2}),
+    "gpt2_body": ("GPT2Model", {"n_inner": 20, "activation_function": "gelu"}),
+    "gpt_neox": (
+        "GPTNeoXForCausalLM",
+        {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
+                             "partial_rotary_factor": 0.5}},
+    ),
+    "gpt_neox_serial": (
+        "GPTNeoXForCausalLM",
+        {"use_parallel_residual": False, "attention_bias": False, "tie_word_embeddings": True,
+         "rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
+                             "partial_rotary_factor": 1.0}},
+    ),
+    "mixtral": ("MixtralForCausalLM", {"num_key_value_heads": 2, "num_local_experts": 3}),
+    "qwen3_moe": (
+        "Qwen3MoeForCausalLM",
+        {"num_key_value_heads": 2, "num_local_experts": 3, "num_experts": 3, "head_dim": 8,
+         "num_experts_per_tok": 2, "moe_intermediate_size": 8, "norm_topk_prob": True,
+         "mlp_only_layers": [1]},
+    ),
 }  # fmt: skip
 
 
@@ -97,12 +131,14 @@ def make(case: str) -> None:
     kind, settings = CASES[case]
     network = getattr(hf, kind)
     settings = {**SMALL, **settings}
+    if kind.startswith("GPT2"):
+        del settings["intermediate_size"]  # it has no such setting
     model = network(network.config_class(**settings)).eval()
     _few_digits(model)
     folder = HERE / case
     model.to(torch.bfloat16).save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
-    model = network.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
+    model = network.from_pretrained(folder, dtype=torch.float64, **EAGER).eval()
     tokens = torch.tensor(TOKENS)
     body = model.base_model
     made: dict[str, Any] = {}
@@ -112,15 +148,33 @@ def make(case: str) -> None:
     output = getattr(output, "logits", None) if body is not model else output.last_hidden_state
     (output * _pattern(output)).sum().backward()
     made["output"] = output.detach().numpy()
-    for name, parameter in model.named_parameters():
-        gradient = parameter.grad
-        assert gradient is not None, name
+    for name, gradient in _gradients(model, kind):
         made[f"gradient {name}"] = np.array(
             [float((gradient * _pattern(gradient)).sum()), float(gradient.norm())]
         )
-    if kind.endswith("CausalLM"):
+    if kind.endswith(("CausalLM", "LMHeadModel")):
         made["greedy"] = greedy(model, tokens[:1])
     np.savez_compressed(folder / "expected.npz", **made)
+
+
+def _gradients(model: Any, kind: str) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield gradients under the names that files have, where experts are apart."""
+    for name, parameter in model.named_parameters():
+        gradient = parameter.grad
+        assert gradient is not None, name
+        mixtral = kind.startswith("Mixtral")
+        name = name.replace(".mlp.", ".block_sparse_moe.") if mixtral else name
+        name = name.replace("lm_head", "embed_out") if kind.startswith("GPTNeoX") else name
+        if ".experts." not in name:
+            yield name, gradient
+            continue
+        start, kind_of_weight = name.rsplit(".", 1)
+        parts = {"gate_up_proj": ("w1", "w3") if mixtral else ("gate_proj", "up_proj")}
+        parts["down_proj"] = ("w2",) if mixtral else ("down_proj",)
+        for i, expert in enumerate(gradient):
+            names = parts[kind_of_weight]
+            for part, piece in zip(names, expert.chunk(len(names)), strict=True):
+                yield f"{start}.{i}.{part}.weight", piece
 
 
 def greedy(model: Any, tokens: torch.Tensor) -> np.ndarray:
@@ -138,7 +192,7 @@ def check(written: Path) -> None:
     for folder in sorted(written.iterdir()):
         network = getattr(hf, CASES[folder.name][0])
         model, info = network.from_pretrained(
-            folder, dtype=torch.float64, attn_implementation="eager", output_loading_info=True
+            folder, dtype=torch.float64, output_loading_info=True, **EAGER
         )
         assert not info["missing_keys"], info
         assert not info["unexpected_keys"], info

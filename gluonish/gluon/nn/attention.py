@@ -137,7 +137,8 @@ class MultiHeadAttention(HybridBlock):
             together.
         window: A query attends to keys less than ``window`` positions away; None for all.
         qk_norm: Whether heads of queries and keys are divided by their root mean square, with a
-            trained scale, before the rotation.
+            trained scale, before the rotation; or a dict of further arguments of their
+            `RMSNorm`, such as ``{"offset": True}``.
         rotary: Options of a `RotaryEmbedding` of queries and keys, such as ``{"base": 1e6}``; or
             a block called as ``rotary(heads, positions)`` with heads (N, T, heads, C), or
             (T, N, heads, C) with ``layout="TNC"``, and positions (T,), (N, T) or None for
@@ -208,7 +209,7 @@ class MultiHeadAttention(HybridBlock):
         dropout: float = 0.0,
         causal: bool = False,
         window: int | None = None,
-        qk_norm: bool = False,
+        qk_norm: bool | Mapping[str, Any] = False,
         rotary: Mapping[str, Any] | HybridBlock | None = None,
         scale: float | None = None,
         softcap: float | None = None,
@@ -250,9 +251,10 @@ class MultiHeadAttention(HybridBlock):
         options["bias_initializer"] = bias_initializer
         with self.name_scope():
             self._add_projections(in_units, {**options, "use_bias": use_bias})
-            if qk_norm:
+            if qk_norm or isinstance(qk_norm, Mapping):
+                given = {"epsilon": epsilon, **(qk_norm if isinstance(qk_norm, Mapping) else {})}
                 self.query_norm, self.key_norm = (
-                    RMSNorm(epsilon=epsilon, in_channels=head_units, prefix=f"{name}_norm_")
+                    RMSNorm(in_channels=head_units, prefix=f"{name}_norm_", **given)
                     for name in ("query", "key")
                 )
             self.rotary = self._rotation(rotary)

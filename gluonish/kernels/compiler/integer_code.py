@@ -76,17 +76,6 @@ class IntegerAssembler(Assembler):
         narrow = builder.trunc(builder.shuffle_vector(first, second, indices), stored)
         builder.store(narrow, self._pointer(address, stored), align=2)
 
-    def prefetch(self, address: Value) -> None:
-        """Begin to read the cache line of an address, which need not be readable."""
-        ir, name = self._ir, "llvm.prefetch.p0"
-        int32, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
-        function = self._module.globals.get(name)
-        if function is None:
-            kind = ir.FunctionType(ir.VoidType(), [pointer, int32, int32, int32])
-            function = ir.Function(self._module, kind, name)
-        place = self._builder.inttoptr(address, pointer)
-        self._builder.call(function, [place, int32(0), int32(3), int32(1)])
-
     def pair_sums(self, x: Value, y: Value) -> Value:
         """Return sums of two neighbouring products of 16-bit integers, as 32-bit integers."""
         builder, int_type = self._builder, self._ir.IntType

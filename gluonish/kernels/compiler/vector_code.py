@@ -443,6 +443,17 @@ class Assembler:
         odd = self._builder.and_(words, self._ir.Constant(wide, [0xFFFF0000] * lanes()))
         return self._builder.bitcast(even, self._vector), self._builder.bitcast(odd, self._vector)
 
+    def prefetch(self, address: Value) -> None:
+        """Begin to read the cache line of an address, which need not be readable."""
+        ir, name = self._ir, "llvm.prefetch.p0"
+        int32, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        function = self._module.globals.get(name)
+        if function is None:
+            kind = ir.FunctionType(ir.VoidType(), [pointer, int32, int32, int32])
+            function = ir.Function(self._module, kind, name)
+        place = self._builder.inttoptr(address, pointer)
+        self._builder.call(function, [place, int32(0), int32(3), int32(1)])
+
     def store_converted(self, vector: Value, address: Value, kind: str) -> None:
         """Store a vector as elements of dtype ``kind``: float32, float16 or bfloat16."""
         if kind == "float32":

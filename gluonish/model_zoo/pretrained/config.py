@@ -199,12 +199,15 @@ class AnySetting(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the settings."""
+        ...
 
     def read(self, config: Config) -> Mapping[str, Any]:
         """Return arguments by name."""
+        ...
 
     def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return settings by name."""
+        ...
 
 
 class Setting:

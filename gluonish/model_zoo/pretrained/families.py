@@ -21,11 +21,18 @@ Init = TypeVar("Init", bound=Callable[..., None])
 _ZOO = "gluonish.model_zoo."
 # Which module registers a model_type.
 MODULES: Mapping[str, str] = {
+    "gemma": "text.gemma",
+    "gemma2": "text.gemma",
+    "gemma3_text": "text.gemma",
+    "gpt2": "text.gpt2",
+    "gpt_neox": "text.gpt_neox",
     "llama": "text.llama",
     "mistral": "text.llama",
+    "mixtral": "text.mixture",
     "phi3": "text.llama",
     "qwen2": "text.llama",
     "qwen3": "text.llama",
+    "qwen3_moe": "text.mixture",
 }
 _families: dict[str, "Family"] = {}
 
@@ -205,11 +212,9 @@ def keeps_arguments(init: Init) -> Init:
         bound.apply_defaults()
         init(self, *args, **kwargs)
         kinds = parameters.parameters
-        self._arguments = {
-            name: value
-            for name, value in list(bound.arguments.items())[1:]
-            if kinds[name].kind is not Parameter.VAR_KEYWORD
-        }
+        several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        own = {k: v for k, v in list(bound.arguments.items())[1:] if kinds[k].kind not in several}
+        self._arguments = {**getattr(self, "_arguments", {}), **own}
 
     return wrapped  # type: ignore[return-value]
 

@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gluonish.core.context import cpu
+from gluonish.core.context import current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileFormatError,
     MissingFileError,
+    NotSupportedError,
 )
 from gluonish.core.files import atomic_write, path_text, written_together
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.initializer import Initializer
+from gluonish.model_zoo.generation.generate import Generates
+from gluonish.model_zoo.generation.options import options_of, unknown_stored
 from gluonish.model_zoo.pretrained.config import Config, read_config
 from gluonish.model_zoo.pretrained.families import (
     Family,
@@ -33,6 +36,7 @@ from gluonish.ndarray.list_file import StoredArray
 __all__ = ["from_pretrained", "load_folder", "save_pretrained"]
 
 _CONFIG = "config.json"
+_GENERATION = "generation_config.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 # Buffers that files of older versions have, which are computed.
@@ -48,7 +52,7 @@ def load_folder(
     initializer: Initializer | None = None,
     revision: str | None = None,
     **changes: Any,
-) -> HybridBlock:
+) -> Any:
     """Return the network of a folder; see `from_pretrained`."""
     path = folder_or_snapshot(folder, revision, "from_pretrained")
     entries = read_config(path)
@@ -58,6 +62,8 @@ def load_folder(
     chosen = _architecture(family, entries, source) if architecture is None else architecture
     net = family.build(config, chosen, changes)
     net._extras = config.extras()
+    if isinstance(net, Generates):
+        net.generation_config = _generation_config(path, entries)
     weights = _weights_file(path)
     with open_arrays(weights, mmap) as file:
         stored: Mapping[str, StoredArray] = _stored(file.names, file.arrays, str(weights))
@@ -69,7 +75,7 @@ def load_folder(
         missing = table.load(
             stored,
             str(weights),
-            setter(cpu() if ctx is None else ctx, mmap),
+            setter(current_context() if ctx is None else ctx, mmap),
             lambda path: initializer is not None and bool(head) and not path.startswith(head),
             lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
         )
@@ -78,6 +84,23 @@ def load_folder(
         for name in missing:
             parameters[name].initialize(initializer, ctx=ctx)
     return net
+
+
+def _generation_config(path: Path, entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of generation in a folder; older folders have tokens in config.json."""
+    ids = ("bos_token_id", "eos_token_id", "pad_token_id")
+    found = {name: entries[name] for name in ids if entries.get(name) is not None}
+    if (path / _GENERATION).exists():
+        stored = read_config(path, _GENERATION)
+        unknown = unknown_stored(stored)
+        if unknown:
+            raise NotSupportedError(
+                f"{path / _GENERATION}: expected options of generation that are known here, got "
+                f"{unknown[0]!r}; remove it, if it does not matter"
+            )
+        options_of(stored, {})
+        found |= stored
+    return found
 
 
 def _architecture(family: Family, entries: Mapping[str, Any], source: str) -> str:
@@ -155,7 +178,7 @@ def from_pretrained(
     initializer: Initializer | None = None,
     revision: str | None = None,
     **changes: Any,
-) -> HybridBlock:
+) -> Any:
     """Return the network in a folder of the kind that Hugging Face's transformers writes.
 
     ``config.json`` says which network, ``model.safetensors``, or the shards of
@@ -164,7 +187,7 @@ def from_pretrained(
     Args:
         folder: Path of the folder, or ``org/name`` of a network of the hub, which is downloaded
             into the hub's cache (``HF_HOME``) unless it is there.
-        ctx: Device, or a list of devices; the CPU by default.
+        ctx: Device, or a list of devices; the current one by default.
         dtype: Element type of the parameters; None for that of most weights.
         mmap: Whether to map the file instead of reading it: weights are read at their first use,
             and several processes share them. See the warning of `mx.nd.load`. Weights of several

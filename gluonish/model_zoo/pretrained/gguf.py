@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ __all__ = ["GGUF", "GGUFTensor", "open_gguf"]
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
-_MOST_HEADER_NBYTES = 1 << 28
+_LEAST_HEADER_NBYTES, _MOST_HEADER_NBYTES = 1 << 23, 1 << 28
 _MOST_KEY_NBYTES = (1 << 16) - 1
 _MOST_NAME_NBYTES = 256
 _MOST_AXES = 4
@@ -233,8 +233,26 @@ def open_gguf(path: AnyPath, mmap: bool = True) -> Iterator[GGUF]:
         memory = private_map(file, mmap)
         reader = ByteReader(file, name, memory, 0)
         total = reader.remaining
-        header = memory if memory is not None else file.read(_MOST_HEADER_NBYTES)
-        yield _parse(_Header(header, name, min(total, _MOST_HEADER_NBYTES)), reader, total)
+        if memory is not None:
+            found = _parse(_Header(memory, name, min(total, _MOST_HEADER_NBYTES)), reader, total)
+        else:
+            found = _read(file, name, reader, total)
+        yield found
+
+
+def _read(file: BinaryIO, name: str, reader: ByteReader, total: int) -> GGUF:
+    """Return the content of a file that is not mapped; the header's length is not known before."""
+    most = min(total, _MOST_HEADER_NBYTES)
+    nbytes = _LEAST_HEADER_NBYTES
+    while True:
+        file.seek(0)
+        data = file.read(min(nbytes, most))
+        try:
+            return _parse(_Header(data, name, len(data)), reader, total)
+        except FileFormatError:
+            if len(data) < nbytes or nbytes >= most:
+                raise
+        nbytes *= 8
 
 
 class _Header:

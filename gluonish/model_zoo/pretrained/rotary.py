@@ -34,22 +34,29 @@ class RotarySetting:
         argument: Name of the argument that the options become.
         base: Base of the angles where no setting says it.
         partial: Share of a head that is rotated where no setting says it.
-        head_units: Size of a head, by the arguments of the settings before; only for networks
-            that rotate a part of it.
+        older: Names of base and share in older files.
     """
 
-    def __init__(self, argument: str = "rotary", base: float = 10000.0, partial: float = 1.0):
-        self.argument, self._base, self._partial = argument, base, partial
-        self.names = ("rope_parameters", "rope_scaling", _BASE, _PARTIAL)
+    def __init__(
+        self,
+        argument: str = "rotary",
+        base: float = 10000.0,
+        partial: float = 1.0,
+        older: tuple[str, str] = (_BASE, _PARTIAL),
+    ) -> None:
+        self.argument, self._base, self._partial, self._older = argument, base, partial, older
+        names = ("rope_parameters", "rope_scaling", _ORIGINAL, *older)
+        self.names: tuple[str, ...] = names
 
     def read(self, config: Config) -> Mapping[str, Any]:
         """Return the options by the argument's name."""
         entries = config.take("rope_parameters", dict | None, None)
         older = config.take("rope_scaling", dict | None, None)
         both = {**(older or {}), **(entries or {})}
-        for name in (_BASE, _PARTIAL, _ORIGINAL):
-            if name in config and name not in both:
-                both[name] = config.take(name, float | int | None)
+        outside = zip((_BASE, _PARTIAL, _ORIGINAL), (*self._older, _ORIGINAL), strict=True)
+        for name, older in outside:
+            if older in config and name not in both:
+                both[name] = config.take(older, float | int | None)
         return {self.argument: self.options(both, config)}
 
     def options(self, entries: Mapping[str, Any], config: Config) -> dict[str, Any]:

@@ -20,7 +20,12 @@ class WindowSetting:
     """
 
     argument = "windows"
-    names = ("sliding_window", "use_sliding_window", "max_window_layers", "layer_types")
+    names: tuple[str, ...] = (
+        "sliding_window",
+        "use_sliding_window",
+        "max_window_layers",
+        "layer_types",
+    )
 
     def __init__(self, always: bool = False, window: int | None = None) -> None:
         self._always, self._window = always, window

@@ -8,16 +8,12 @@ References:
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any, ClassVar
 
-from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.basic_layers import Embedding
 from gluonish.gluon.nn.feed_forward import GATES, GatedMLP
 from gluonish.gluon.nn.normalization import RMSNorm
-from gluonish.gluon.nn.sequential import HybridSequential
-from gluonish.gluon.nn.tensor import Tensor, check_positive
 from gluonish.gluon.nn.transformer_layers import TransformerEncoderLayer
 from gluonish.model_zoo.pretrained.config import (
     ACTIVATIONS,
@@ -36,6 +32,7 @@ from gluonish.model_zoo.pretrained.families import (
 from gluonish.model_zoo.pretrained.rotary import RotarySetting
 from gluonish.model_zoo.pretrained.weights import Names, rows
 from gluonish.model_zoo.pretrained.windows import Windows, WindowSetting
+from gluonish.model_zoo.text.decoder import Decoder, each_window
 from gluonish.model_zoo.text.heads import UNTIED, CausalLM
 
 __all__ = ["Llama", "Mistral", "Phi3", "Qwen2", "Qwen3"]
@@ -43,7 +40,7 @@ __all__ = ["Llama", "Mistral", "Phi3", "Qwen2", "Qwen3"]
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Llama(HybridBlock):
+class Llama(Decoder):
     """The body of a Llama: embedding, layers of causal self-attention and gated MLPs, and a norm.
 
     Args:
@@ -112,11 +109,8 @@ class Llama(HybridBlock):
         dtype: Any = "float32",
         **kwargs: Any,
     ) -> None:
-        name = type(self).__name__
-        super().__init__(**kwargs)
-        check_positive(name, vocab_size=vocab_size, num_layers=num_layers, max_length=max_length)
-        self.vocab_size, self.max_length = vocab_size, max_length
-        self.windows = each_window(name, windows, num_layers)
+        super().__init__(vocab_size, units, max_length, dtype, **kwargs)
+        self.windows = each_window(type(self).__name__, windows, num_layers)
         attention: dict[str, Any] = {
             "num_kv_heads": num_kv_heads,
             "head_units": head_units,
@@ -134,76 +128,23 @@ class Llama(HybridBlock):
             "epsilon": epsilon,
         }
         layer |= {"norm_first": True, "norm": "rms", "causal": True, "dtype": dtype}
+        self._add(
+            TransformerEncoderLayer(
+                units,
+                hidden_units,
+                num_heads,
+                attention_options={**attention, "window": window},
+                feed_forward=self._feed_forward(i),
+                **layer,
+            )
+            for i, window in enumerate(self.windows)
+        )
         with self.name_scope():
-            self.embedding = Embedding(vocab_size, units, dtype=dtype, prefix="embedding_")
-            self.layers = HybridSequential(prefix="layers_")
-            with self.layers.name_scope():
-                for i, window in enumerate(self.windows):
-                    options = {**layer, "attention_options": {**attention, "window": window}}
-                    options["feed_forward"] = self._feed_forward(i)
-                    self.layers.add(
-                        TransformerEncoderLayer(units, hidden_units, num_heads, **options)
-                    )
-            self.norm = RMSNorm(epsilon=epsilon, in_channels=units, prefix="norm_")
+            self.norm: HybridBlock = RMSNorm(epsilon=epsilon, in_channels=units, prefix="norm_")
 
     def _feed_forward(self, index: int) -> HybridBlock:
         """Return the feed-forward network of a layer."""
         return GatedMLP(**self._mlp)
-
-    def hybrid_forward(
-        self,
-        F: ModuleType,
-        tokens: Tensor,
-        mask: Tensor | None = None,
-        valid_length: Tensor | None = None,
-        cache: Sequence[Any] | None = None,
-        positions: Tensor | None = None,
-    ) -> Any:
-        """Compute the features.
-
-        Args:
-            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
-            tokens: (N, T).
-            mask: See `MultiHeadAttention`; None for none.
-            valid_length: (N,), or None.
-            cache: A cache for each layer, or None.
-            positions: (T,) or (N, T), or None.
-        """
-        x = self.embedding(tokens)
-        caches = [None] * len(self.windows) if cache is None else cache
-        for layer, held in zip(self.layers, caches, strict=True):
-            x = layer(x, mask, valid_length, held, positions)
-        return self.norm(x)
-
-    def begin_cache(
-        self, batch_size: int, length: int, ctx: Any = None, dtype: Any = None
-    ) -> tuple[Any, ...]:
-        """Return an empty cache for each layer; all have the same array as position.
-
-        Args:
-            batch_size: Number N of samples.
-            length: Largest number of tokens.
-            ctx: Device; the current one by default.
-            dtype: Element type; that of the parameters by default.
-        """
-        layers: list[Any] = list(self.layers)
-        made = [layer.attention.begin_cache(batch_size, length, ctx, dtype) for layer in layers]
-        return tuple(cache._replace(position=made[0].position) for cache in made)
-
-
-def each_window(name: str, windows: Windows, num_layers: int) -> tuple[int | None, ...]:
-    """Return the window of each layer.
-
-    Raises:
-        ArgumentError: There are not as many as layers.
-    """
-    if windows is None or isinstance(windows, int):
-        return (windows,) * num_layers
-    if len(windows) != num_layers:
-        raise ArgumentError(
-            f"{name}: expected a window for each of {num_layers} layers, got {len(windows)}"
-        )
-    return tuple(windows)
 
 
 class Mistral(Llama):
