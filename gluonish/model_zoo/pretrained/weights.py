@@ -230,6 +230,18 @@ class WeightTable:
             done[id(entry.parameter)] = entry
         return missing
 
+    def check(self, stored: Mapping[str, StoredArray], source: str) -> None:
+        """Check that a file's tensors are the parameters', exactly; nothing is read.
+
+        Args:
+            stored: The file's tensors by name.
+            source: Name of the file in messages.
+
+        Raises:
+            ParameterError: See `load`.
+        """
+        self._check(stored, source, lambda path: False, lambda name: False)
+
     def _check(
         self,
         stored: Mapping[str, StoredArray],
