@@ -190,7 +190,7 @@ def _add_tokens(file: GGUF, backend: Any, tokens: Sequence[str]) -> None:
         return
     types = _numbers(file, _TYPES, len(tokens))
     added = import_tokenizers().AddedToken
-    for index in np.flatnonzero(np.isin(types, (_CONTROL, _USER_DEFINED))):
+    for index in np.flatnonzero(np.isin(types, (_CONTROL, _USER_DEFINED))).tolist():
         control = bool(types[index] == _CONTROL)
         token = added(tokens[index], special=control, normalized=False)
         add = backend.add_special_tokens if control else backend.add_tokens
