@@ -49,6 +49,13 @@ def network(case: str) -> Any:
     return from_gguf(GOLDEN / f"{case}.gguf", dtype="float32")
 
 
+@pytest.fixture(autouse=True)
+def _networks_of_this_device() -> None:
+    """A GPU of the double is another one in each test."""
+    if mx.current_context().device_type == "gpu":
+        network.cache_clear()
+
+
 def test_metadata_of_each_type() -> None:
     with open_gguf(GOLDEN / "types.gguf") as file:
         found = file.metadata
