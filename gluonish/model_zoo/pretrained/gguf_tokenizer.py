@@ -112,8 +112,8 @@ def _made(file: GGUF, make: Any, *arguments: Any, **options: Any) -> Any:
 def _bytes_as_letters(file: GGUF, vocabulary: dict[str, int]) -> Any:
     """Return a tokenizer that merges pairs of bytes, which are written as letters."""
     tokenizers = import_tokenizers()
-    pre = file.take(_PRE, str)
-    kind = _ALIASES.get(pre, pre)
+    pre: str = file.take(_PRE, str)
+    kind: str = _ALIASES.get(pre, pre)
     if kind not in _SPLITS:
         known = (*_SPLITS, *_ALIASES)
         raise NotSupportedError(
