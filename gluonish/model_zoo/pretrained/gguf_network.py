@@ -1,7 +1,7 @@
 """from_gguf: networks of Llama's family in GGUF files, with their tokenizers."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -259,13 +259,18 @@ def _stored(gguf: GGUF, settings: Mapping[str, Any], kind: Any) -> dict[str, Sto
     found = {}
     for name, tensor in gguf.tensors.items():
         dtype = tensor.dtype if tensor.kind in ("F32", "F16", "BF16") else kind
-        read = partial(tensor.read, dtype)
+        read, read_into = partial(tensor.read, dtype), tensor.read_into
         part = name.split(".")[-2] if name.startswith("blk.") else ""
         if permuted and part in heads:
             read = partial(_halves, tensor, dtype, settings[heads[part]])
-        found[name] = StoredArray(tensor.shape, dtype, read)
+            read_into = partial(_copy, read)
+        found[name] = StoredArray(tensor.shape, dtype, read, read_into)
     found.pop(_FREQUENCIES, None)
     return found
+
+
+def _copy(read: Callable[[], Any], out: Any) -> None:
+    out[...] = read()
 
 
 def _halves(tensor: GGUFTensor, dtype: Any, heads: int) -> Any:
@@ -281,7 +286,7 @@ def _halves(tensor: GGUFTensor, dtype: Any, heads: int) -> Any:
             f" {len(values)}"
         )
     pairs = values.reshape(heads, -1, 2, *values.shape[1:])
-    return np.ascontiguousarray(pairs.swapaxes(1, 2)).reshape(values.shape)
+    return pairs.swapaxes(1, 2).reshape(values.shape)
 
 
 def _table(family: Family, net: HybridBlock) -> WeightTable:

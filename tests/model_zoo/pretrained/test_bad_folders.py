@@ -186,7 +186,7 @@ def test_weights_are_cast_and_mapped(folder: Path) -> None:
 
 
 def test_networks_that_cannot_be_saved(tmp_path: Path) -> None:
-    with pytest.raises(mx.base.MXNetError, match="of the families .*, got Dense"):
+    with pytest.raises(mx.base.MXNetError, match=r"of the families .*, got Dense"):
         save_pretrained(mx.gluon.nn.Dense(3), tmp_path)
     net = CausalLM(Llama(32, 8, 8, 1, 2))
     with pytest.raises(mx.base.MXNetError, match="initialize"):

@@ -368,3 +368,23 @@ def test_smollm2_knows_the_capital_of_france() -> None:
     tokens = net.tokenizer.encode(chat, add_special_tokens=False)
     found = net.generate(tokens, max_new_tokens=20)
     assert net.tokenizer.decode(found) == "The capital of France is Paris."
+
+
+@pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q8_0"])
+def test_threads_write_the_same_values(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_CHUNK", 2)
+    monkeypatch.setattr(reader, "_LEAST_OF_A_THREAD", 1)
+    monkeypatch.setattr(reader, "_threads", lambda: 4)
+    with open_gguf(GOLDEN / "types.gguf") as file:
+        assert np.array_equal(file.tensors[kind].read(), expected()[f"types.{kind}"])
+
+
+def test_an_error_in_a_thread_is_raised() -> None:
+    calls = iter(range(3))
+
+    def work() -> None:
+        if next(calls) == 1:
+            raise MemoryError("none left")
+
+    with pytest.raises(MemoryError, match="none left"):
+        reader._in_threads(work, 3)
