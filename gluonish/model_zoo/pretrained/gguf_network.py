@@ -1,13 +1,13 @@
 """from_gguf: networks of Llama's family in GGUF files, with their tokenizers."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gluonish.core.context import cpu
+from gluonish.core.context import current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import FileFormatError, NotSupportedError, nearest
 from gluonish.core.files import AnyPath
@@ -75,7 +75,7 @@ _LLAMA3_FACTORS = (8.0, 32.0)
 
 def from_gguf(
     file: AnyPath, ctx: Any = None, dtype: Any = None, mmap: bool = False, **changes: Any
-) -> HybridBlock:
+) -> Any:
     """Return the network of a GGUF file, with its tokenizer as ``net.tokenizer``.
 
     Read are the architectures llama (Mistral's networks, too), qwen2, qwen3 and phi3, with tensors
@@ -83,7 +83,7 @@ def from_gguf(
 
     Args:
         file: Path of the file.
-        ctx: Device, or a list of devices; the CPU by default.
+        ctx: Device, or a list of devices; the current one by default.
         dtype: Element type of the parameters; None for that of most weights, float32 for quantized
             ones.
         mmap: Whether to map the file instead of reading it: weights that are not quantized, not
@@ -124,12 +124,25 @@ def from_gguf(
         table.load(
             stored,
             gguf.source,
-            setter(cpu() if ctx is None else ctx, mmap),
+            setter(current_context() if ctx is None else ctx, mmap),
             lambda path: False,
             lambda name: False,
         )
     net.tokenizer = tokenizer
+    net.generation_config = _generation_config(gguf)
     return net
+
+
+def _generation_config(gguf: GGUF) -> dict[str, Any]:
+    """Return the tokens that begin, end and pad a text; a turn of a conversation ends a text."""
+    ids = {
+        name: gguf.take(f"tokenizer.ggml.{key}_token_id", int, None)
+        for name, key in (("bos", "bos"), ("eos", "eos"), ("eot", "eot"), ("pad", "padding"))
+    }
+    ends = [*dict.fromkeys(ids[name] for name in ("eos", "eot") if ids[name] is not None)]
+    found = {"bos_token_id": ids["bos"], "pad_token_id": ids["pad"]}
+    found["eos_token_id"] = ends if len(ends) > 1 else next(iter(ends), None)
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _dtype(gguf: GGUF, dtype: Any) -> Any:
@@ -246,13 +259,18 @@ def _stored(gguf: GGUF, settings: Mapping[str, Any], kind: Any) -> dict[str, Sto
     found = {}
     for name, tensor in gguf.tensors.items():
         dtype = tensor.dtype if tensor.kind in ("F32", "F16", "BF16") else kind
-        read = partial(tensor.read, dtype)
+        read, read_into = partial(tensor.read, dtype), tensor.read_into
         part = name.split(".")[-2] if name.startswith("blk.") else ""
         if permuted and part in heads:
             read = partial(_halves, tensor, dtype, settings[heads[part]])
-        found[name] = StoredArray(tensor.shape, dtype, read)
+            read_into = partial(_copy, read)
+        found[name] = StoredArray(tensor.shape, dtype, read, read_into)
     found.pop(_FREQUENCIES, None)
     return found
+
+
+def _copy(read: Callable[[], Any], out: Any) -> None:
+    out[...] = read()
 
 
 def _halves(tensor: GGUFTensor, dtype: Any, heads: int) -> Any:
@@ -268,7 +286,7 @@ def _halves(tensor: GGUFTensor, dtype: Any, heads: int) -> Any:
             f" {len(values)}"
         )
     pairs = values.reshape(heads, -1, 2, *values.shape[1:])
-    return np.ascontiguousarray(pairs.swapaxes(1, 2)).reshape(values.shape)
+    return pairs.swapaxes(1, 2).reshape(values.shape)
 
 
 def _table(family: Family, net: HybridBlock) -> WeightTable:

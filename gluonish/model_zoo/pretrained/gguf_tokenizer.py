@@ -112,8 +112,8 @@ def _made(file: GGUF, make: Any, *arguments: Any, **options: Any) -> Any:
 def _bytes_as_letters(file: GGUF, vocabulary: dict[str, int]) -> Any:
     """Return a tokenizer that merges pairs of bytes, which are written as letters."""
     tokenizers = import_tokenizers()
-    pre = file.take(_PRE, str)
-    kind = _ALIASES.get(pre, pre)
+    pre: str = file.take(_PRE, str)
+    kind: str = _ALIASES.get(pre, pre)
     if kind not in _SPLITS:
         known = (*_SPLITS, *_ALIASES)
         raise NotSupportedError(
@@ -190,7 +190,7 @@ def _add_tokens(file: GGUF, backend: Any, tokens: Sequence[str]) -> None:
         return
     types = _numbers(file, _TYPES, len(tokens))
     added = import_tokenizers().AddedToken
-    for index in np.flatnonzero(np.isin(types, (_CONTROL, _USER_DEFINED))):
+    for index in np.flatnonzero(np.isin(types, (_CONTROL, _USER_DEFINED))).tolist():
         control = bool(types[index] == _CONTROL)
         token = added(tokens[index], special=control, normalized=False)
         add = backend.add_special_tokens if control else backend.add_tokens

@@ -61,6 +61,10 @@ class Form:
         """
         return [shape]
 
+    def load(self, stored: Sequence[StoredArray], shape: Shape) -> Values:
+        """Return the parameter's values, of tensors of a file, each of which is read once."""
+        return self.join((tensor.read() for tensor in stored), shape)
+
     def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
         """Return the parameter's values, of tensors that are read one after another."""
         return next(pieces)
@@ -71,6 +75,17 @@ class Form:
 
 
 class _Rows(Form):
+    def load(self, stored: Sequence[StoredArray], shape: Shape) -> Values:
+        if len(stored) == 1 or any(tensor.read_into is None for tensor in stored):
+            return super().load(stored, shape)
+        made = np.empty(shape, stored[0].dtype)
+        at = 0
+        for tensor in stored:
+            assert tensor.read_into is not None
+            tensor.read_into(made[at : at + tensor.shape[0]])
+            at += tensor.shape[0]
+        return made
+
     def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
         return [(size, *shape[1:]) for size in sizes]
 
@@ -221,8 +236,7 @@ class WeightTable:
         for entry in self._entries:
             if entry.path in missing or entry.names[0] not in stored:
                 continue
-            pieces = (stored[name].read() for name in entry.names)
-            values = entry.form.join(pieces, entry.shape)
+            values = entry.form.load([stored[name] for name in entry.names], entry.shape)
             if id(entry.parameter) in done:
                 _check_tied(entry, done[id(entry.parameter)], values, source)
                 continue

@@ -113,7 +113,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_template_is_refused(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_template, "_WORK", 30_000)
+    monkeypatch.setattr(chat_template, "_WORK", 10_000)
+    monkeypatch.setattr(chat_template, "_LEAST_SIZE", 1 << 20)
     began = time.monotonic()
     with pytest.raises(FileFormatError, match=r"^file: expected a chat template that"):
         render(HOSTILE[what], messages=[{"role": "user"}])
