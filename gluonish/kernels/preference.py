@@ -55,6 +55,7 @@ IN_ORDER = (
     "onednn.register_arithmetic",
     "onednn.register_normalization",
     "generated.few_rows",
+    "generated.wide_products",
     "onednn.register_products",
     "onednn.register_int8",
     "onednn.register_windows",

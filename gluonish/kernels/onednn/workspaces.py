@@ -36,6 +36,11 @@ class Workspace:
         self.address = -(-self._buffer.ctypes.data // _PAGE) * _PAGE
         self.nbytes = nbytes
 
+    def floats(self, count: int) -> Array:
+        """Return the first ``count`` elements as float32."""
+        start = self.address - self._buffer.ctypes.data
+        return self._buffer[start : start + 4 * count].view(np.float32)
+
 
 def _holder(workspace: Workspace) -> list[MemoryOwner]:
     return [MemoryOwner(cpu(), "scratch of operators", [workspace._buffer])]
