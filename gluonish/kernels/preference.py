@@ -32,6 +32,7 @@ IN_ORDER = (
     "generated.batch_norm",
     "generated.bilinear_points",
     "generated.box_iou",
+    "generated.cached_attention",
     "generated.cell_steps",
     "generated.csr",
     "generated.ctc",

@@ -10,8 +10,7 @@ the product in the usual order. The number of rows is padded to a multiple of 8:
 rows take 1.8 times as long as 16. Sums are float32, in an order that depends on sizes only.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -23,9 +22,9 @@ from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.compiler.machine_code import host
 from gluonish.kernels.generated.loops import narrowed
 from gluonish.kernels.generated.plan import KernelPlan
+from gluonish.kernels.generated.scratch import Scratch, matrices, size_of
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn import sgemm
-from gluonish.kernels.onednn.backend import current
 from gluonish.ops.fused.operator import FUSED_DENSE
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError
 from gluonish.ops.linalg.matmul import DOT
@@ -149,23 +148,6 @@ def convert(out: Array, x: Array) -> None:
     _convert_plan((out.dtype, x.dtype), len(out), sizes).run(out, x)
 
 
-@contextmanager
-def _scratch(*shapes: tuple[int, int]) -> Iterator[list[Array]]:
-    """Acquire matrices of float32 for the scope."""
-    pool = current().engine.workspaces
-    sizes = [-(-rows * columns // 16) * 16 for rows, columns in shapes]  # whole cache lines
-    workspace = pool.acquire(4 * sum(sizes))
-    try:
-        floats = workspace.floats(sum(sizes))
-        made, at = [], 0
-        for (rows, columns), size in zip(shapes, sizes, strict=True):
-            made.append(floats[at : at + rows * columns].reshape(rows, columns))
-            at += size
-        yield made
-    finally:
-        pool.release(workspace)
-
-
 def dense(
     out: Array,
     data: Array,
@@ -189,7 +171,9 @@ def dense(
     finish = Finish(out.dtype, "bias" in rest, "addend" in rest, activation)
     most = min(_ROWS, -(-len(data) // _PADDING) * _PADDING)
     step = min(units, max(_CHUNK, _BLOCK // features // _CHUNK * _CHUNK))
-    with _scratch((most, features), (step, features), (step, most + _GAP)) as (rows, weight, sums):
+    shapes = (most, features), (step, features), (step, most + _GAP)
+    with Scratch(size_of(*shapes)) as memory:
+        rows, weight, sums = matrices(memory, *shapes)
         for start in range(0, len(data), _ROWS):
             part = slice(start, start + _ROWS)
             count = len(data[part])
@@ -264,7 +248,9 @@ def _dot(
     high, wide, deep = min(_ROWS, rows), min(_COLUMNS, columns), min(_ROWS, inner)
     left = (deep, high) if transpose_a else (high, deep)
     right = (wide, deep) if transpose_b else (deep, wide)
-    with _scratch(left, right, (high, wide)) as (a, b, sums):
+    shapes = left, right, (high, wide)
+    with Scratch(size_of(*shapes)) as memory:
+        a, b, sums = matrices(memory, *shapes)
         for column in range(0, columns, wide):
             across = slice(column, min(columns, column + wide))
             for row in range(0, rows, high):
