@@ -5,6 +5,8 @@ from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.gluon.nn.rounding import largest_group, round_weights
+from gluonish.gluon.nn.tensor import check_positive
 from gluonish.model_zoo.generation.cache import Cache
 from gluonish.model_zoo.generation.options import GenerationOptions, options_of
 from gluonish.model_zoo.generation.processors import Processor
@@ -86,6 +88,46 @@ class Generates:
             dtype: Element type; that of the parameters by default.
         """
         return self.runner.new_cache(batch_size, length, dtype)
+
+    def quantize_weights(
+        self, dtype: str = "int8", group: int = 128, exclude_layers: Sequence[str] = ()
+    ) -> list[str]:
+        """Round the weights of all dense layers to integers with scales, in place.
+
+        A step of generation is bound by reading weights, those of the head among them, which take
+        a quarter of the memory of float32. A tied head gets integers of its own, beside the table
+        of the embedding, which stays floating, as do norms and experts; exclude ``"head"`` for a
+        head that stays tied. ``save_parameters`` saves the integers, and ``load_parameters`` loads
+        them into a network that was quantized with the same arguments, whose parameters may have
+        no values yet.
+
+        Args:
+            dtype: ``"int8"``.
+            group: Most elements of a row that share a scale. A layer takes the largest divisor of
+                its input features up to that, a multiple of 32 if there is one.
+            exclude_layers: Attribute paths of layers that stay, such as ``["head"]``.
+
+        Returns:
+            The attribute paths of the layers that changed.
+
+        Raises:
+            ArgumentError: An argument is not one of those listed, or no layer would change.
+            ArgumentTypeError: ``group`` is not an int, or ``exclude_layers`` is a single name.
+            ParameterError: A weight is not finite. In case of an error, no layer changes.
+        """
+        if dtype != "int8":
+            raise ArgumentError(f"quantize_weights: expected dtype 'int8', got {dtype!r}")
+        check_positive("quantize_weights", group=group)
+        if isinstance(exclude_layers, str):
+            raise ArgumentTypeError(
+                f"quantize_weights: expected exclude_layers as a list, got {exclude_layers!r}"
+            )
+        network: Any = self
+        made = round_weights(
+            "quantize_weights", network, lambda layer: largest_group(layer, group), exclude_layers
+        )
+        object.__setattr__(self, "_runner", None)
+        return made
 
     def generate(
         self,
