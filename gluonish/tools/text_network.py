@@ -43,14 +43,13 @@ def generation_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
     A temperature or another option of drawing means that tokens are drawn.
     """
-    names = ("max_new_tokens", "temperature", "top_k", "top_p", "min_p")
-    names += ("repetition_penalty", "seed")
+    drawn = ("temperature", "top_k", "top_p", "min_p", "seed")
+    names = ("max_new_tokens", "repetition_penalty", *drawn)
     given = {name: getattr(arguments, name) for name in names}
     found = {name: value for name, value in given.items() if value is not None}
-    drawing = {"temperature", "top_k", "top_p", "min_p", "seed"} & found.keys()
     if found.get("temperature") == 0:
         found |= {"do_sample": False}
-    elif drawing:
+    elif found.keys() & drawn:
         found |= {"do_sample": True}
     return found
 

@@ -19,7 +19,7 @@ HOWS: dict[str, dict[str, bool]] = {
     "hybridized": {},
     "static": {"static_alloc": True, "static_shape": True},
 }
-# The first call runs as it is; with static shapes one of the next is captured, the last are replays.
+# The first runs as it is; with static shapes one of the next is captured, the last are replays.
 CALLS = {"imperative": 2, "hybridized": 2, "static": 4}
 
 

@@ -131,7 +131,7 @@ def test_files_that_are_missing_truncated_or_of_another_kind(folder: Path) -> No
     (folder / "model.npz").rename(folder / WEIGHTS)
     refused(folder, "expected a safetensors file, got another format")
     shutil.rmtree(folder)
-    refused(folder, "expected an existing folder or a name of the hub")
+    refused(folder, "expected a folder with config.json and model.safetensors, or a name")
 
 
 def test_shards(tmp_path: Path) -> None:
