@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gluonish.core.errors import ArgumentError, nearest, require_text
+from gluonish.core.loading import load
 from gluonish.gluon.block.hybrid_block import HybridBlock
 
 Maker = TypeVar("Maker", bound=Callable[..., HybridBlock])
 
 _makers: dict[str, Callable[..., HybridBlock]] = {}
+_modules: dict[str, str] = {}
 
 
 def register_model(name: str) -> Callable[[Maker], Maker]:
@@ -33,9 +35,19 @@ def register_model(name: str) -> Callable[[Maker], Maker]:
     return register
 
 
+def register_module(module: str, *names: str) -> None:
+    """Register the models of a module that is loaded when one of them is created.
+
+    Args:
+        module: The module's dotted name; it calls `register_model` with these names.
+        *names: Model names.
+    """
+    _modules.update(dict.fromkeys(names, module))
+
+
 def model_names() -> list[str]:
     """Return the names of all models, sorted."""
-    return sorted(_makers)
+    return sorted({*_makers, *_modules})
 
 
 def get_model(name: str, **kwargs: Any) -> HybridBlock:
@@ -57,6 +69,8 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
         (1, 10)
     """
     require_text(name, "get_model: expected name")
+    if name.lower() in _modules:
+        load(_modules[name.lower()])
     maker = _makers.get(name.lower())
     if maker is None:
         raise ArgumentError(

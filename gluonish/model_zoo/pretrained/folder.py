@@ -25,7 +25,8 @@ from gluonish.model_zoo.pretrained.families import (
     family_of,
     family_of_type,
 )
-from gluonish.model_zoo.pretrained.weights import WeightTable, common_dtype, setter
+from gluonish.model_zoo.pretrained.timm import is_timm, timm_network
+from gluonish.model_zoo.pretrained.weights import Form, WeightTable, common_dtype, setter
 from gluonish.ndarray.array_file import open_arrays, write_arrays
 from gluonish.ndarray.list_file import StoredArray
 
@@ -55,11 +56,7 @@ def load_folder(
         )
     entries = read_config(path)
     source = str(path / _CONFIG)
-    family = family_of_type(entries.get("model_type"), source)
-    config = Config(entries, source)
-    chosen = _architecture(family, entries, source) if architecture is None else architecture
-    net = family.build(config, chosen, changes)
-    net._extras = config.extras()
+    family, net = _described(entries, source, architecture, changes)
     weights = _weights_file(path)
     with open_arrays(weights, mmap) as file:
         stored: Mapping[str, StoredArray] = _stored(file.names, file.arrays, str(weights))
@@ -80,6 +77,24 @@ def load_folder(
         for name in missing:
             parameters[name].initialize(initializer, ctx=ctx)
     return net
+
+
+def _described(
+    entries: Mapping[str, Any],
+    source: str,
+    architecture: str | None,
+    changes: Mapping[str, Any],
+) -> tuple[Family, HybridBlock]:
+    """Return the network, without values, that a config.json describes, and its family."""
+    if is_timm(entries) and architecture is None:
+        net = timm_network(entries, source, changes)
+        return family_of(net), net
+    family = family_of_type(entries.get("model_type"), source)
+    config = Config(entries, source)
+    chosen = _architecture(family, entries, source) if architecture is None else architecture
+    net = family.build(config, chosen, changes)
+    net._extras = config.extras()
+    return family, net
 
 
 def _architecture(family: Family, entries: Mapping[str, Any], source: str) -> str:
@@ -125,6 +140,8 @@ def _table(
     weights of normalizations gamma and beta.
     """
     tables = [family.table(net, prefix) for prefix in (family.prefix, "")]
+    if stored.keys() & {name for _, form in family.timm_names for name in _names(form)}:
+        tables.append(family.table(net, "", timm=True))
     table = max(tables, key=lambda table: len(table.names() & stored.keys()))
     names = table.names()
     renamed: dict[str, StoredArray] = {}
@@ -143,9 +160,13 @@ def _names_of_heads(family: Family) -> frozenset[str]:
     return frozenset(
         name
         for head in heads
-        for _, theirs in head.names
-        for name in ((theirs,) if isinstance(theirs, str) else theirs.names)
+        for _, theirs in (*head.names, *head.timm_names)
+        for name in _names(theirs)
     )
+
+
+def _names(theirs: str | Form) -> tuple[str, ...]:
+    return (theirs,) if isinstance(theirs, str) else theirs.names
 
 
 def from_pretrained(

@@ -1,6 +1,9 @@
-"""Networks for image classification."""
+"""Networks for images; vision transformers are loaded at their first use."""
 
-from gluonish.model_zoo.registry import get_model
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
+from gluonish.model_zoo.registry import get_model, register_module
 from gluonish.model_zoo.vision.alexnet import AlexNet, alexnet
 from gluonish.model_zoo.vision.cifar_resnet import (
     CIFARBasicBlockV2,
@@ -74,6 +77,35 @@ from gluonish.model_zoo.vision.vgg import (
     vgg19_bn,
 )
 
+if TYPE_CHECKING:
+    from gluonish.model_zoo.vision.dinov2 import DINOv2
+    from gluonish.model_zoo.vision.image_heads import DistilledClassifier, ImageClassifier
+    from gluonish.model_zoo.vision.vit import DeiT, ViT
+else:
+    __getattr__ = _attach(
+        __name__,
+        ("dinov2", "image_heads", "vit"),
+        {
+            "DINOv2": "gluonish.model_zoo.vision.dinov2:DINOv2",
+            "DeiT": "gluonish.model_zoo.vision.vit:DeiT",
+            "DistilledClassifier": "gluonish.model_zoo.vision.image_heads:DistilledClassifier",
+            "ImageClassifier": "gluonish.model_zoo.vision.image_heads:ImageClassifier",
+            "ViT": "gluonish.model_zoo.vision.vit:ViT",
+        },
+    )
+
+register_module(
+    "gluonish.model_zoo.vision.vit",
+    *(f"vit_{size}_patch16_224" for size in ("tiny", "small", "base", "large")),
+    *("vit_base_patch16_384", "vit_base_patch32_224", "vit_huge_patch14_224"),
+    *(f"deit_{size}_patch16_224" for size in ("tiny", "small", "base")),
+    *(f"deit_{size}_distilled_patch16_224" for size in ("tiny", "small", "base")),
+)
+register_module(
+    "gluonish.model_zoo.vision.dinov2",
+    *(f"vit_{size}_patch14_dinov2" for size in ("small", "base", "large", "giant")),
+)
+
 __all__ = [
     "VGG",
     "AlexNet",
@@ -84,7 +116,11 @@ __all__ = [
     "CIFARBasicBlockV2",
     "CIFARResNetV1",
     "CIFARResNetV2",
+    "DINOv2",
+    "DeiT",
     "DenseNet",
+    "DistilledClassifier",
+    "ImageClassifier",
     "Inception3",
     "InceptionBN",
     "MobileNet",
@@ -92,6 +128,7 @@ __all__ = [
     "ResNetV1",
     "ResNetV2",
     "SqueezeNet",
+    "ViT",
     "alexnet",
     "cifar_resnet20_v1",
     "cifar_resnet20_v2",
