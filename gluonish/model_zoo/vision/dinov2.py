@@ -4,6 +4,7 @@ References:
     M. Oquab et al., DINOv2: Learning Robust Visual Features without Supervision, 2023.
 """
 
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -207,25 +208,34 @@ _SETTINGS: tuple[AnySetting, ...] = (
     Ignored("out_features", "out_indices", "stage_names", "reshape_hidden_states"),
 )
 _BLOCK = "encoder.layer.{}."
-_SCALES = ("attention_scale", "feed_forward_scale")
+
+
+def _scales(theirs: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of the scales of a layer's branches, which are 1 and 2 in files."""
+    for index, branch in enumerate(("attention", "feed_forward"), 1):
+        yield f"layers.{{}}.{branch}_scale.gamma", theirs.format("{}", index)
+
+
 _NAMES: Names = (
     ("embedding.class_token", with_leading_axes("embeddings.cls_token", 2)),
     ("embedding.mask_token", with_leading_axes("embeddings.mask_token")),
     ("embedding.positions", with_leading_axes("embeddings.position_embeddings")),
-    *((f"layers.{{}}.{x}.gamma", f"{_BLOCK}layer_scale{i}.lambda1") for i, x in enumerate(_SCALES, 1)),
-    *layer_names({
-        "embedding.patches.projection": "embeddings.patch_embeddings.projection",
-        "layers.{}.attention_norm": _BLOCK + "norm1",
-        "layers.{}.attention.qkv": [
-            f"{_BLOCK}attention.attention.{x}" for x in ("query", "key", "value")
-        ],
-        "layers.{}.attention.output": _BLOCK + "attention.output.dense",
-        "layers.{}.feed_forward_norm": _BLOCK + "norm2",
-        "layers.{}.feed_forward.hidden": _BLOCK + "mlp.fc1",
-        "layers.{}.feed_forward.gate_value": _BLOCK + "mlp.weights_in",
-        "norm": "layernorm",
-    }),
-)  # fmt: skip
+    *_scales(_BLOCK + "layer_scale{}.lambda1"),
+    *layer_names(
+        {
+            "embedding.patches.projection": "embeddings.patch_embeddings.projection",
+            "layers.{}.attention_norm": _BLOCK + "norm1",
+            "layers.{}.attention.qkv": [
+                f"{_BLOCK}attention.attention.{x}" for x in ("query", "key", "value")
+            ],
+            "layers.{}.attention.output": _BLOCK + "attention.output.dense",
+            "layers.{}.feed_forward_norm": _BLOCK + "norm2",
+            "layers.{}.feed_forward.hidden": _BLOCK + "mlp.fc1",
+            "layers.{}.feed_forward.gate_value": _BLOCK + "mlp.weights_in",
+            "norm": "layernorm",
+        }
+    ),
+)
 
 
 def _output_names(arguments: Any) -> Names:
@@ -253,12 +263,12 @@ register_family(
         },
         timm_names=(
             *TIMM_NAMES,
-            *((f"layers.{{}}.{x}.gamma", f"blocks.{{}}.ls{i}.gamma") for i, x in enumerate(_SCALES, 1)),
+            *_scales("blocks.{}.ls{}.gamma"),
             *layer_names({"layers.{}.feed_forward.gate_value": "blocks.{}.mlp.fc1"}),
             ("embedding.mask_token", with_leading_axes("mask_token")),
         ),
     )
-)  # fmt: skip
+)
 
 
 def _token_mean(body: HybridBlock, classes: int) -> ImageClassifier:

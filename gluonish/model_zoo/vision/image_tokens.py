@@ -1,4 +1,4 @@
-"""ImageTokens: the patches of images as vectors, with tokens of their own and vectors of positions."""
+"""ImageTokens: patches of images as vectors, learned tokens, and vectors of positions."""
 
 from collections.abc import Sequence
 from types import ModuleType
