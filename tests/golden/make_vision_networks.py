@@ -103,7 +103,9 @@ def _gradients(model: Any) -> dict[str, torch.Tensor]:
     """Return the gradients by the names that weights have in files, of a network that has them."""
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.copy_(torch.zeros_like(parameter) if parameter.grad is None else parameter.grad)
+            parameter.copy_(
+                torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            )
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         return load_file(Path(folder) / "model.safetensors")

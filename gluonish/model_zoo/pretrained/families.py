@@ -21,6 +21,9 @@ Init = TypeVar("Init", bound=Callable[..., None])
 _ZOO = "gluonish.model_zoo."
 # Which module registers a model_type.
 MODULES: Mapping[str, str] = {
+    "clip": "vision.clip",
+    "clip_text_model": "vision.clip",
+    "clip_vision_model": "vision.clip",
     "deit": "vision.vit",
     "dinov2": "vision.dinov2",
     "gemma": "text.gemma",
@@ -35,6 +38,9 @@ MODULES: Mapping[str, str] = {
     "qwen2": "text.llama",
     "qwen3": "text.llama",
     "qwen3_moe": "text.mixture",
+    "siglip": "vision.siglip",
+    "siglip_text_model": "vision.siglip",
+    "siglip_vision_model": "vision.siglip",
     "vit": "vision.vit",
 }
 _families: dict[str, "Family"] = {}

@@ -243,7 +243,7 @@ def save_pretrained(
     path = Path(path_text(folder, "save_pretrained"))
     tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
     dtypes = {tensor.dtype.name for tensor in tensors.values()}
-    config = {**family.describe(net), **getattr(net, "_extras", {})}
+    config = _merged(family.describe(net), getattr(net, "_extras", {}))
     config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
     total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())
     name, other = (_WEIGHTS, _INDEX) if total <= limit else (_INDEX, _WEIGHTS)
@@ -259,6 +259,22 @@ def save_pretrained(
             max_shard_nbytes=limit if name == _INDEX else None,
         )
     (path / other).unlink(missing_ok=True)
+
+
+def _merged(settings: Mapping[str, Any], extras: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the extras of the file that a network was loaded from.
+
+    Names of classes are kept if the network still has as many.
+    """
+    merged, names = dict(settings), settings.get("id2label", {})
+    renamed = len(names) == len(extras.get("id2label") or names)
+    for name, value in extras.items():
+        known = settings.get(name)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merged[name] = {**known, **value} if renamed or "config" in name else known
+        elif renamed or name != "num_labels":
+            merged[name] = value
+    return merged
 
 
 def _size(array: StoredArray) -> int:

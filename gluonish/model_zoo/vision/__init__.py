@@ -78,18 +78,27 @@ from gluonish.model_zoo.vision.vgg import (
 )
 
 if TYPE_CHECKING:
+    from gluonish.model_zoo.vision.clip import CLIP, CLIPText, CLIPVision, Projection
     from gluonish.model_zoo.vision.dinov2 import DINOv2
     from gluonish.model_zoo.vision.image_heads import DistilledClassifier, ImageClassifier
+    from gluonish.model_zoo.vision.siglip import SigLIP, SigLIPText, SigLIPVision
     from gluonish.model_zoo.vision.vit import DeiT, ViT
 else:
     __getattr__ = _attach(
         __name__,
-        ("dinov2", "image_heads", "vit"),
+        ("clip", "dinov2", "image_heads", "siglip", "vit"),
         {
+            "CLIP": "gluonish.model_zoo.vision.clip:CLIP",
+            "CLIPText": "gluonish.model_zoo.vision.clip:CLIPText",
+            "CLIPVision": "gluonish.model_zoo.vision.clip:CLIPVision",
             "DINOv2": "gluonish.model_zoo.vision.dinov2:DINOv2",
             "DeiT": "gluonish.model_zoo.vision.vit:DeiT",
             "DistilledClassifier": "gluonish.model_zoo.vision.image_heads:DistilledClassifier",
             "ImageClassifier": "gluonish.model_zoo.vision.image_heads:ImageClassifier",
+            "Projection": "gluonish.model_zoo.vision.clip:Projection",
+            "SigLIP": "gluonish.model_zoo.vision.siglip:SigLIP",
+            "SigLIPText": "gluonish.model_zoo.vision.siglip:SigLIPText",
+            "SigLIPVision": "gluonish.model_zoo.vision.siglip:SigLIPVision",
             "ViT": "gluonish.model_zoo.vision.vit:ViT",
         },
     )
@@ -105,8 +114,16 @@ register_module(
     "gluonish.model_zoo.vision.dinov2",
     *(f"vit_{size}_patch14_dinov2" for size in ("small", "base", "large", "giant")),
 )
+register_module(
+    "gluonish.model_zoo.vision.clip",
+    *("clip_vit_base_patch32", "clip_vit_base_patch16", "clip_vit_large_patch14"),
+)
+register_module(
+    "gluonish.model_zoo.vision.siglip", "siglip_base_patch16_224", "siglip_so400m_patch14_384"
+)
 
 __all__ = [
+    "CLIP",
     "VGG",
     "AlexNet",
     "BasicBlockV1",
@@ -116,6 +133,8 @@ __all__ = [
     "CIFARBasicBlockV2",
     "CIFARResNetV1",
     "CIFARResNetV2",
+    "CLIPText",
+    "CLIPVision",
     "DINOv2",
     "DeiT",
     "DenseNet",
@@ -125,8 +144,12 @@ __all__ = [
     "InceptionBN",
     "MobileNet",
     "MobileNetV2",
+    "Projection",
     "ResNetV1",
     "ResNetV2",
+    "SigLIP",
+    "SigLIPText",
+    "SigLIPVision",
     "SqueezeNet",
     "ViT",
     "alexnet",

@@ -5,6 +5,7 @@ References:
 """
 
 from collections.abc import Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -12,8 +13,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.feed_forward import GatedMLP
 from gluonish.gluon.nn.normalization import LayerNorm
 from gluonish.gluon.nn.residual import DropPath, LayerScale
-from gluonish.gluon.nn.sequential import HybridSequential
-from gluonish.gluon.nn.tensor import Extents, Tensor, check_positive
+from gluonish.gluon.nn.tensor import Extents, Tensor, check_positive, check_rate
 from gluonish.gluon.nn.transformer_layers import TransformerEncoderLayer
 from gluonish.initializer import Constant
 from gluonish.model_zoo.pretrained.config import (
@@ -28,7 +28,7 @@ from gluonish.model_zoo.pretrained.families import Family, Head, keeps_arguments
 from gluonish.model_zoo.pretrained.weights import Names, with_leading_axes
 from gluonish.model_zoo.vision.image_heads import CLASSES, ImageClassifier, register_sizes
 from gluonish.model_zoo.vision.image_settings import layer_names, rate, size_setting
-from gluonish.model_zoo.vision.image_tokens import ImageTokens
+from gluonish.model_zoo.vision.image_tokens import ImageTokens, encoder_layers
 from gluonish.model_zoo.vision.vit import TIMM_HEAD, TIMM_NAMES
 
 __all__ = ["DINOv2"]
@@ -38,7 +38,7 @@ class _ScaledLayer(TransformerEncoderLayer):
     """A `TransformerEncoderLayer` whose branches are scaled and, in training, dropped at random."""
 
     def __init__(self, units: int, *args: Any, scale: float, drop_path: float, **kw: Any) -> None:
-        super().__init__(units, *args, norm_first=True, **kw)
+        super().__init__(units, *args, **kw)
         with self.name_scope():
             self.attention_scale, self.feed_forward_scale = (
                 LayerScale(units, gamma_initializer=Constant(scale), prefix=f"{branch}_scale_")
@@ -130,18 +130,9 @@ class DINOv2(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        check_positive(type(self).__name__, num_layers=num_layers, mlp_ratio=mlp_ratio)
-        hidden = units * mlp_ratio
-        options: dict[str, Any] = {
-            "dropout": dropout,
-            "attention_dropout": attention_dropout,
-            "activation_dropout": 0.0,
-            "activation": activation,
-            "epsilon": epsilon,
-            "attention_options": {"use_bias": qkv_bias, "use_output_bias": True},
-            "scale": layer_scale,
-            "drop_path": drop_path,
-        }
+        name = type(self).__name__
+        check_positive(name, mlp_ratio=mlp_ratio, in_channels=in_channels)
+        check_rate(name, "drop_path", drop_path)
         with self.name_scope():
             self.embedding = ImageTokens(
                 *(image_size, patch_size, units, in_channels),
@@ -149,11 +140,15 @@ class DINOv2(HybridBlock):
                 dropout=dropout,
                 prefix="embedding_",
             )
-            self.layers = HybridSequential(prefix="layers_")
-            with self.layers.name_scope():
-                for _ in range(num_layers):
-                    options["feed_forward"] = _gated(units, hidden) if gated else None
-                    self.layers.add(_ScaledLayer(units, hidden, num_heads, **options))
+            self.layers = encoder_layers(
+                *(name, num_layers, units, units * mlp_ratio, num_heads),
+                make=partial(_scaled_layer, gated, scale=layer_scale, drop_path=drop_path),
+                dropout=dropout,
+                attention_dropout=attention_dropout,
+                activation=activation,
+                epsilon=epsilon,
+                attention_options={"use_bias": qkv_bias, "use_output_bias": True},
+            )
             self.norm = LayerNorm(epsilon=epsilon, in_channels=units, prefix="norm_")
 
     def __call__(self, images: Any, *args: Any) -> Any:
@@ -181,9 +176,11 @@ class DINOv2(HybridBlock):
         self._arguments["image_size"] = self.embedding.image_size  # type: ignore[attr-defined]
 
 
-def _gated(units: int, hidden: int) -> GatedMLP:
-    hidden = (hidden * 2 // 3 + 7) // 8 * 8
-    return GatedMLP(units, hidden, use_bias=True, in_units=units)
+def _scaled_layer(gated: bool, units: int, hidden: int, *args: Any, **options: Any) -> _ScaledLayer:
+    if gated:
+        hidden = (hidden * 2 // 3 + 7) // 8 * 8
+        options["feed_forward"] = GatedMLP(units, hidden, use_bias=True, in_units=units)
+    return _ScaledLayer(units, hidden, *args, **options)
 
 
 _SETTINGS: tuple[AnySetting, ...] = (

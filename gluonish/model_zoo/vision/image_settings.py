@@ -45,6 +45,46 @@ def size_setting(argument: str, default: int) -> AnySetting:
     return Computed((argument,), read, write)
 
 
+def nested(argument: str, settings: Sequence[AnySetting], model_type: str) -> AnySetting:
+    """Return the setting of a tower, an object of settings.
+
+    Args:
+        argument: Name of the argument, ``text`` or ``vision``: a dict of the tower's arguments.
+        settings: Settings of the tower.
+        model_type: Its ``model_type``.
+    """
+    name, old = f"{argument}_config", f"{argument}_config_dict"
+
+    def read(config: Config) -> dict[str, Any]:
+        entries = config.take(name, dict, {})
+        entries = {**entries, **(config.take(old, dict | None, None) or {})}
+        inner = config.inner(name, entries)
+        inner.require("model_type", model_type)
+        found: dict[str, Any] = {}
+        for setting in settings:
+            found |= setting.read(inner)
+        inner.finish()
+        return {argument: found}
+
+    def write(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"model_type": model_type}
+        for setting in settings:
+            found |= setting.write(arguments[argument])
+        return {name: found}
+
+    return Computed((name, old), read, write)
+
+
+def expected_value(name: str, *allowed: Any) -> AnySetting:
+    """Return a setting of old files that must have a value, and is not written."""
+
+    def read(config: Config) -> dict[str, Any]:
+        config.require(name, *allowed)
+        return {}
+
+    return Computed((name,), read, lambda arguments: {})
+
+
 def layer_names(
     layers: Mapping[str, str | Sequence[str]],
 ) -> Iterator[tuple[str, str | Form]]:

@@ -1,6 +1,6 @@
 """ImageTokens: patches of images as vectors, learned tokens, and vectors of positions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -10,12 +10,14 @@ from gluonish.core.errors import ArgumentError, OperatorError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dropout
 from gluonish.gluon.nn.patch_embedding import PatchEmbedding
-from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_rate
+from gluonish.gluon.nn.sequential import HybridSequential
+from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_positive, check_rate
+from gluonish.gluon.nn.transformer_layers import TransformerEncoderLayer
 from gluonish.initializer import Normal
 from gluonish.ndarray import NDArray, array
 from gluonish.ops.image.resampling import CUBIC, by_weights
 
-__all__ = ["ImageTokens"]
+__all__ = ["ImageTokens", "encoder_layers"]
 
 _INIT = Normal(0.02)
 _TOKENS = ("class_token", "distillation_token")
@@ -202,3 +204,35 @@ class ImageTokens(HybridBlock):
             kind = parameter.dtype
             parameter._load_init(array(made, dtype="float32").astype(kind), contexts)
         self._clear_cached_op()
+
+
+def encoder_layers(
+    name: str,
+    num_layers: int,
+    units: int,
+    hidden_units: int,
+    num_heads: int,
+    make: Callable[..., HybridBlock] = TransformerEncoderLayer,
+    **options: Any,
+) -> HybridSequential:
+    """Return layers that normalize first, and drop hidden units nowhere but before each sum.
+
+    Args:
+        name: Name of the network in messages.
+        num_layers: Number of layers.
+        units: Number of features.
+        hidden_units: Number of hidden units of the feed-forward networks.
+        num_heads: Number of heads.
+        make: Class of a layer, or a function that returns one.
+        **options: Further arguments of `TransformerEncoderLayer`.
+
+    Raises:
+        ArgumentError: A number is below 1.
+    """
+    check_positive(name, num_layers=num_layers)
+    options = {"norm_first": True, "activation_dropout": 0.0, **options}
+    layers = HybridSequential(prefix="layers_")
+    with layers.name_scope():
+        for _ in range(num_layers):
+            layers.add(make(units, hidden_units, num_heads, **options))
+    return layers

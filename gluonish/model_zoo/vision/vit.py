@@ -12,9 +12,7 @@ from typing import Any, ClassVar
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.normalization import LayerNorm
-from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Extents, Tensor, check_positive
-from gluonish.gluon.nn.transformer_layers import TransformerEncoderLayer
 from gluonish.model_zoo.pretrained.config import (
     ACTIVATIONS,
     MOST_LAYERS,
@@ -34,7 +32,7 @@ from gluonish.model_zoo.vision.image_heads import (
     register_sizes,
 )
 from gluonish.model_zoo.vision.image_settings import layer_names, rate, size_setting
-from gluonish.model_zoo.vision.image_tokens import ImageTokens
+from gluonish.model_zoo.vision.image_tokens import ImageTokens, encoder_layers
 
 __all__ = ["DeiT", "ViT", "VisionTransformer"]
 
@@ -100,16 +98,9 @@ class VisionTransformer(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        check_positive(type(self).__name__, num_layers=num_layers, in_channels=in_channels)
-        options: dict[str, Any] = {
-            "dropout": dropout,
-            "attention_dropout": attention_dropout,
-            "activation_dropout": 0.0,
-            "activation": activation,
-            "epsilon": epsilon,
-            "norm_first": True,
-            "attention_options": {"use_bias": qkv_bias, "use_output_bias": True},
-        }
+        name = type(self).__name__
+        check_positive(name, in_channels=in_channels)
+        attention = {"use_bias": qkv_bias, "use_output_bias": True}
         with self.name_scope():
             self.embedding = ImageTokens(
                 *(image_size, patch_size, units, in_channels),
@@ -117,12 +108,14 @@ class VisionTransformer(HybridBlock):
                 dropout=dropout,
                 prefix="embedding_",
             )
-            self.layers = HybridSequential(prefix="layers_")
-            with self.layers.name_scope():
-                for _ in range(num_layers):
-                    self.layers.add(
-                        TransformerEncoderLayer(units, hidden_units, num_heads, **options)
-                    )
+            self.layers = encoder_layers(
+                *(name, num_layers, units, hidden_units, num_heads),
+                dropout=dropout,
+                attention_dropout=attention_dropout,
+                activation=activation,
+                epsilon=epsilon,
+                attention_options=attention,
+            )
             self.norm = LayerNorm(epsilon=epsilon, in_channels=units, prefix="norm_")
             self.pooler = None
             if pooler:
