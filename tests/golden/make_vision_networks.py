@@ -10,9 +10,9 @@ with names of cases, and prints how far their outputs are from ``expected.npz``.
 
 Each folder has config.json, model.safetensors (bfloat16, of few digits, so that all dtypes have
 them exactly) and ``expected.npz``, computed in float64: ``output0`` ... (what the network gives),
-``resized0`` ... (of images of another size, with vectors of positions interpolated), and for the
-loss, the sum of ``output * cos(0, 1, 2, ...)``, each weight's gradient, as its product with
-``cos(0, 1, 2, ...)`` and its norm.
+``resized0`` ... (of images of another size, with vectors of positions interpolated), ``masked0``
+(with patches masked), and for the loss, the sum of ``output * cos(0, 1, 2, ...)``, each weight's
+gradient, as its product with ``cos(0, 1, 2, ...)`` and its norm.
 """
 
 import sys
@@ -26,7 +26,7 @@ import transformers as hf
 from safetensors.torch import load_file
 
 sys.path.insert(0, str(Path(__file__).parent))
-from vision_network_cases import OTHER_SIZE, SIZE, TOKENS, images  # gluonish is not there
+from vision_network_cases import MASKED, OTHER_SIZE, SIZE, TOKENS, images  # gluonish is not there
 
 HERE = Path(__file__).with_name("vision_networks")
 SMALL = {
@@ -56,8 +56,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "vit_body": ("ViTModel", {**SMALL, "qkv_bias": False}),
     "deit": ("DeiTForImageClassification", SMALL),
     "deit_teacher": ("DeiTForImageClassificationWithTeacher", {**SMALL, "num_labels": 3}),
-    "dinov2": ("Dinov2ForImageClassification", {**DINO, "num_labels": 3}),
-    "dinov2_body": ("Dinov2Model", {**DINO, "use_swiglu_ffn": True, "use_mask_token": False}),
+    "dinov2": ("Dinov2ForImageClassification", {**DINO, "num_labels": 3, "use_mask_token": False}),
+    "dinov2_body": ("Dinov2Model", {**DINO, "use_swiglu_ffn": True}),
     "clip": ("CLIPModel", {**BOTH, "projection_dim": 8}),
     "clip_vision": ("CLIPVisionModel", SMALL),
     "clip_vision_projection": ("CLIPVisionModelWithProjection", {**SMALL, "projection_dim": 8}),
@@ -129,6 +129,11 @@ def make(case: str) -> None:
         with torch.no_grad():
             resized = _run(model, OTHER_SIZE, **options)
         made |= {f"resized{i}": output.numpy() for i, output in enumerate(resized)}
+    if kind == "Dinov2Model":
+        masked = torch.tensor(MASKED, dtype=torch.bool)
+        with torch.no_grad():
+            output = model(torch.tensor(images((8, 8))), bool_masked_pos=masked)
+        made["masked0"] = output.last_hidden_state.numpy()
     for name, gradient in _gradients(model).items():
         product = float((gradient * _pattern(gradient)).sum())
         made[f"gradient {name}"] = np.array([product, float(gradient.norm())])

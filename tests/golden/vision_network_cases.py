@@ -3,6 +3,7 @@
 import numpy as np
 
 TOKENS = [[5, 1, 7, 2, 9, 3], [4, 4, 8, 30, 3, 1]]
+MASKED = [[0, 1, 0, 1], [1, 0, 0, 0]]  # patches of two images
 SIZE, OTHER_SIZE = (8, 12), (12, 20)  # pixels; patches have 4
 
 
