@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gluonish.core.context import cpu
+from gluonish.core.context import current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileFormatError,
     MissingFileError,
+    NotSupportedError,
 )
 from gluonish.core.files import atomic_write, path_text, written_together
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.initializer import Initializer
+from gluonish.model_zoo.generation.generate import Generates
+from gluonish.model_zoo.generation.options import options_of, unknown_stored
 from gluonish.model_zoo.pretrained.config import Config, read_config
 from gluonish.model_zoo.pretrained.families import (
     Family,
@@ -25,6 +28,7 @@ from gluonish.model_zoo.pretrained.families import (
     family_of,
     family_of_type,
 )
+from gluonish.model_zoo.pretrained.hub import folder_or_snapshot
 from gluonish.model_zoo.pretrained.timm import is_timm, timm_network
 from gluonish.model_zoo.pretrained.weights import Form, WeightTable, common_dtype, setter
 from gluonish.ndarray.array_file import open_arrays, write_arrays
@@ -33,6 +37,7 @@ from gluonish.ndarray.list_file import StoredArray
 __all__ = ["from_pretrained", "load_folder", "save_pretrained"]
 
 _CONFIG = "config.json"
+_GENERATION = "generation_config.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 # Buffers that files of older versions have, which are computed.
@@ -46,17 +51,16 @@ def load_folder(
     mmap: bool = False,
     architecture: str | None = None,
     initializer: Initializer | None = None,
+    revision: str | None = None,
     **changes: Any,
-) -> HybridBlock:
+) -> Any:
     """Return the network of a folder; see `from_pretrained`."""
-    path = Path(path_text(folder, "from_pretrained"))
-    if not path.is_dir():
-        raise MissingFileError(
-            f"from_pretrained: expected a folder with {_CONFIG} and {_WEIGHTS}, got {str(path)!r}"
-        )
+    path = folder_or_snapshot(folder, revision, "from_pretrained")
     entries = read_config(path)
     source = str(path / _CONFIG)
     family, net = _described(entries, source, architecture, changes)
+    if isinstance(net, Generates):
+        net.generation_config = _generation_config(path, entries)
     weights = _weights_file(path)
     with open_arrays(weights, mmap) as file:
         stored: Mapping[str, StoredArray] = _stored(file.names, file.arrays, str(weights))
@@ -68,7 +72,7 @@ def load_folder(
         missing = table.load(
             stored,
             str(weights),
-            setter(cpu() if ctx is None else ctx, mmap),
+            setter(current_context() if ctx is None else ctx, mmap),
             lambda path: initializer is not None and bool(head) and not path.startswith(head),
             lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
         )
@@ -95,6 +99,23 @@ def _described(
     net = family.build(config, chosen, changes)
     net._extras = config.extras()
     return family, net
+
+
+def _generation_config(path: Path, entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of generation in a folder; older folders have tokens in config.json."""
+    ids = ("bos_token_id", "eos_token_id", "pad_token_id")
+    found = {name: entries[name] for name in ids if entries.get(name) is not None}
+    if (path / _GENERATION).exists():
+        stored = read_config(path, _GENERATION)
+        unknown = unknown_stored(stored)
+        if unknown:
+            raise NotSupportedError(
+                f"{path / _GENERATION}: expected options of generation that are known here, got "
+                f"{unknown[0]!r}; remove it, if it does not matter"
+            )
+        options_of(stored, {})
+        found |= stored
+    return found
 
 
 def _architecture(family: Family, entries: Mapping[str, Any], source: str) -> str:
@@ -176,16 +197,18 @@ def from_pretrained(
     mmap: bool = False,
     architecture: str | None = None,
     initializer: Initializer | None = None,
+    revision: str | None = None,
     **changes: Any,
-) -> HybridBlock:
+) -> Any:
     """Return the network in a folder of the kind that Hugging Face's transformers writes.
 
     ``config.json`` says which network, ``model.safetensors``, or the shards of
     ``model.safetensors.index.json``, have its weights. Both must agree exactly.
 
     Args:
-        folder: Path of the folder.
-        ctx: Device, or a list of devices; the CPU by default.
+        folder: Path of the folder, or ``org/name`` of a network of the hub, which is downloaded
+            into the hub's cache (``HF_HOME``) unless it is there.
+        ctx: Device, or a list of devices; the current one by default.
         dtype: Element type of the parameters; None for that of most weights.
         mmap: Whether to map the file instead of reading it: weights are read at their first use,
             and several processes share them. See the warning of `mx.nd.load`. Weights of several
@@ -195,11 +218,13 @@ def from_pretrained(
             for a body whose new head has no weights yet, which then needs an ``initializer``.
             Weights of other heads are left out.
         initializer: Initializer of a head that the file does not have.
+        revision: Branch, tag or commit of a network of the hub; ``"main"`` by default.
         **changes: Arguments of the network's class in place of those of ``config.json``, such as
             ``dropout``.
 
     Raises:
         MissingFileError: There is no folder, or a file is missing.
+        DownloadError: The hub refuses, cannot be reached, or sends something else.
         FileFormatError: A file is damaged, or a setting is missing or out of range.
         NotSupportedError: The network, a setting or a value of it is not known.
         ParameterError: Weights are missing, left over, or have another shape.
@@ -216,7 +241,7 @@ def from_pretrained(
         >>> net(mx.nd.array([[1, 2, 3]], dtype="int32")).shape
         (1, 3, 32)
     """
-    return load_folder(folder, ctx, dtype, mmap, architecture, initializer, **changes)
+    return load_folder(folder, ctx, dtype, mmap, architecture, initializer, revision, **changes)
 
 
 def save_pretrained(

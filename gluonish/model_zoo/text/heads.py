@@ -8,14 +8,17 @@ from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.tensor import Tensor
+from gluonish.model_zoo.generation.generate import Generates
 from gluonish.model_zoo.pretrained.config import Setting
 from gluonish.model_zoo.pretrained.families import keeps_arguments
 
 __all__ = ["CausalLM"]
 
 
-class CausalLM(HybridBlock):
-    """Scores of the next word: ``y = body(tokens) W^T``.
+class CausalLM(Generates, HybridBlock):
+    """Scores of the next word, and text: see `generate` and `stream`.
+
+    Scores are ``y = body(tokens) W^T``.
 
     Args:
         body: Network that gives features (N, T, units), such as `Llama`.
@@ -77,6 +80,27 @@ class CausalLM(HybridBlock):
             positions: (T,) or (N, T), or None.
         """
         return self.scores(F, self.body(tokens, mask, valid_length, cache, positions))
+
+    def features(self, F: ModuleType, tokens: Any, cache: Any, positions: Any) -> Any:
+        """Return features (N, T, units) of the body, for generation.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``.
+            tokens: (N, T).
+            cache: See `begin_cache`.
+            positions: (N, T).
+        """
+        return self.body(tokens, None, None, cache, positions)
+
+    @property
+    def max_length(self) -> int:
+        """Largest number of positions of the body."""
+        return int(self.body.max_length)
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of words."""
+        return int(self.body.vocab_size)
 
     def scores(self, F: ModuleType, features: Any) -> Any:
         """Return the scores (..., vocab_size) of features (..., units) of the body.

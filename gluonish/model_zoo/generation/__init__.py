@@ -1,0 +1,1 @@
+"""Generation of text: options, processors of scores, caches of prompts, and search."""

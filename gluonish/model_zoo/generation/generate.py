@@ -1,0 +1,320 @@
+"""generate and stream: text behind prompts, by a network with a cache."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import gluonish.ndarray as nd
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.model_zoo.generation.cache import Cache
+from gluonish.model_zoo.generation.options import GenerationOptions, options_of
+from gluonish.model_zoo.generation.processors import Processor
+from gluonish.model_zoo.generation.runner import Runner, checked_prompts
+from gluonish.model_zoo.generation.search import (
+    Chooser,
+    NewToken,
+    Stops,
+    beam_search,
+    repeated,
+    search,
+)
+from gluonish.ndarray import NDArray
+
+Callback = Callable[[int, int], object]
+
+
+class Generates:
+    """Base class of networks that generate text; see `CausalLM`.
+
+    Attributes:
+        generation_config: Options that calls of `generate` begin with, under the names of
+            generation_config.json.
+        tokenizer: What makes tokens of text and text of tokens, by ``encode(text)`` and
+            ``decode(tokens)``; None without one.
+    """
+
+    generation_config: Mapping[str, Any] = {}
+    tokenizer: Any = None
+    _runner: Runner | None = None
+
+    @property
+    def runner(self) -> Runner:
+        """What computes the next scores; it has the number of plans, ``num_plans``."""
+        if self._runner is None:
+            object.__setattr__(self, "_runner", Runner(self))
+        assert self._runner is not None
+        return self._runner
+
+    def new_cache(self, batch_size: int = 1, length: int = 1, dtype: Any = None) -> Cache:
+        """Return an empty `Cache` for `generate`.
+
+        Args:
+            batch_size: Number of rows.
+            length: Tokens of a row that there is room for at first; it grows.
+            dtype: Element type; that of the parameters by default.
+        """
+        return self.runner.new_cache(batch_size, length, dtype)
+
+    def generate(
+        self,
+        prompts: Any,
+        max_new_tokens: int | None = None,
+        *,
+        cache: Cache | None = None,
+        callback: Callback | None = None,
+        logits_processor: Sequence[Processor] = (),
+        **options: Any,
+    ) -> Any:
+        """Return what follows prompts.
+
+        Options are those of the network's ``generation_config``, and of this call in their place;
+        see `GenerationOptions`.
+
+        Args:
+            prompts: A text, which needs a tokenizer, or a sequence of tokens; or several of them,
+                of any lengths. Each row gets the tokens that it gets alone.
+            max_new_tokens: Most tokens that follow a prompt.
+            cache: See `new_cache`; the tokens that it has of a row are not computed again. It has
+                those of prompts and texts afterwards, perhaps without the last token.
+            callback: Called with row and token for each token that is chosen.
+            logits_processor: Functions ``(scores, tokens) -> scores`` of one row, with scores
+                (vocab_size,) in float32, after those of repetitions and before those of drawing.
+            **options: See `GenerationOptions`.
+
+        Returns:
+            A list of new tokens, or a text for a prompt that is text; for several prompts, or with
+            ``num_return_sequences`` above 1, a list of them, those of a prompt in a row. A text
+            ends before its stop token, tokens with it.
+
+        Raises:
+            ArgumentError: An option is not known or out of range, or a prompt is empty, too long,
+                or has tokens out of the vocabulary.
+            ArgumentTypeError: A prompt or an option is of another type.
+            NotSupportedError: ``generation_config`` asks for what there is not here.
+        """
+        given = options_of(self.generation_config, {"max_new_tokens": max_new_tokens, **options})
+        rows, is_text, is_single = _rows(self, prompts, given)
+        if given.num_beams > 1:
+            made = self._beams(rows, given, logits_processor, cache)
+        else:
+            made = [[] for _ in range(len(rows) * given.num_return_sequences)]
+            for new in self._tokens(rows, given, logits_processor, cache):
+                made[new.row].append(new.token)
+                if callback is not None:
+                    callback(new.row, new.token)
+        found: list[Any] = [self._text(tokens, given) for tokens in made] if is_text else made
+        return found[0] if is_single and given.num_return_sequences == 1 else found
+
+    def stream(
+        self,
+        prompt: Any,
+        max_new_tokens: int | None = None,
+        *,
+        cache: Cache | None = None,
+        logits_processor: Sequence[Processor] = (),
+        **options: Any,
+    ) -> Iterator[Any]:
+        """Yield what follows one prompt as it is chosen: pieces of text, or tokens.
+
+        Args:
+            prompt: A text, which needs a tokenizer, or a sequence of tokens.
+            max_new_tokens: See `generate`.
+            cache: See `generate`.
+            logits_processor: See `generate`.
+            **options: See `GenerationOptions`; no beams, and one text.
+
+        Raises:
+            ArgumentError: See `generate`.
+        """
+        given = options_of(self.generation_config, {"max_new_tokens": max_new_tokens, **options})
+        if given.num_beams > 1 or given.num_return_sequences > 1:
+            raise ArgumentError(
+                "stream: expected num_beams and num_return_sequences of 1, got "
+                f"{given.num_beams} and {given.num_return_sequences}; use generate"
+            )
+        rows, is_text, is_single = _rows(self, prompt, given)
+        if not is_single:
+            raise ArgumentError(f"stream: expected one prompt, got {len(rows)}; use generate")
+        tokens = self._tokens(rows, given, logits_processor, cache)
+        return self._pieces(tokens, given) if is_text else (new.token for new in tokens)
+
+    def _tokens(
+        self,
+        rows: list[list[int]],
+        options: GenerationOptions,
+        further: Sequence[Processor],
+        cache: Cache | None,
+    ) -> Iterator[NewToken]:
+        """Yield the tokens behind prompts; each prompt is computed once."""
+        times, seed = options.num_return_sequences, _seed(options)
+        choosers = [
+            Chooser(
+                options, row, self._room(row, options), further, (seed, i), self._stops(options)
+            )
+            for i, row in enumerate(row for row in rows for _ in range(times))
+        ]
+        new = max(self._room(row, options) for row in rows)
+        ready = self._ready(rows, new, cache)
+        made = self.runner.read(ready, rows)
+        ready, made = repeated(ready, made, times)
+        yield from search(self.runner, ready, made, choosers)
+
+    def _beams(
+        self,
+        rows: list[list[int]],
+        options: GenerationOptions,
+        further: Sequence[Processor],
+        cache: Cache | None,
+    ) -> list[list[int]]:
+        if cache is not None:
+            raise ArgumentError("generate: expected no cache with num_beams above 1, got one")
+        found: list[list[int]] = []
+        for row in rows:
+            room = self._room(row, options)
+            ready = self._ready([row], room, None)
+            made = self.runner.read(ready, [row])
+            ready, made = repeated(ready, made, options.num_beams)
+            rest = (options, further, room, self._stops(options))
+            found += beam_search(self.runner, ready, made, *rest)
+        return found
+
+    def _room(self, row: list[int], options: GenerationOptions) -> int:
+        """Return the most tokens that follow a prompt; the network's positions limit them.
+
+        Raises:
+            ArgumentError: There is no room for one.
+        """
+        room = min(options.room(len(row)), self.max_length - len(row))
+        if room < 1:
+            raise ArgumentError(
+                f"generate: expected a prompt that leaves room for a token, got {len(row)} tokens "
+                f"with {self.max_length} positions and max_length {options.max_length}"
+            )
+        return room
+
+    @property
+    def max_length(self) -> int:
+        """Largest number of positions of the network."""
+        raise NotImplementedError
+
+    def _ready(self, rows: list[list[int]], new: int, cache: Cache | None) -> Cache:
+        """Return a cache with room, which has the beginnings of rows, but not their last token."""
+        if cache is None:
+            return self.new_cache(len(rows), self.runner.room(rows, new, [0] * len(rows)))
+        if cache.batch_size != len(rows):
+            raise ArgumentError(
+                f"generate: expected a cache of {len(rows)} rows, got one of {cache.batch_size}"
+            )
+        cache.tokens = [
+            held[: min(_common(held, row), len(row) - 1)]
+            for held, row in zip(cache.tokens, rows, strict=True)
+        ]
+        cache.grow(self.runner.room(rows, new, [len(held) for held in cache.tokens]))
+        return cache
+
+    def _stops(self, options: GenerationOptions) -> Stops | None:
+        """Return what says whether new tokens end with a stop text."""
+        if options.stop_strings is None:
+            return None
+        tokenizer = _tokenizer(self, "stop_strings")
+        texts = options.stop_strings
+        strings = [texts] if isinstance(texts, str) else texts
+        most = max(len(one) for one in strings) + 8
+
+        def stops(new: list[int]) -> bool:
+            text = tokenizer.decode(new[-most:])
+            return any(one in text for one in strings)
+
+        return stops
+
+    def _text(self, tokens: list[int], options: GenerationOptions) -> str:
+        """Return the text of tokens, without what ended it."""
+        if tokens and tokens[-1] in options.stop_tokens:
+            tokens = tokens[:-1]
+        text: str = self.tokenizer.decode(tokens)
+        texts = options.stop_strings or []
+        for one in [texts] if isinstance(texts, str) else texts:
+            text = text.partition(one)[0]
+        return text
+
+    def _pieces(self, tokens: Iterator[NewToken], options: GenerationOptions) -> Iterator[str]:
+        """Yield pieces of a text; one that a further token may change waits for it."""
+        found: list[int] = []
+        shown = ""
+        texts = options.stop_strings or []
+        strings = [texts] if isinstance(texts, str) else list(texts)
+        for new in tokens:
+            found.append(new.token)
+            text = self._text(found, options)
+            safe = text
+            if not new.is_last:
+                if text.endswith("\ufffd"):  # the bytes of a character are not complete
+                    continue
+                safe = text[: len(text) - _held_back(text, strings)]
+            if len(safe) > len(shown) and safe.startswith(shown):
+                yield safe[len(shown) :]
+                shown = safe
+
+
+def _held_back(text: str, strings: Sequence[str]) -> int:
+    """Return how many characters at the end of a text may be the beginning of a stop text."""
+    for count in range(min(len(text), max(map(len, strings), default=1) - 1), 0, -1):
+        if any(one.startswith(text[-count:]) for one in strings):
+            return count
+    return 0
+
+
+def _rows(net: Any, prompts: Any, options: GenerationOptions) -> tuple[list[list[int]], bool, bool]:
+    """Return prompts as lists of tokens, whether they are texts, and whether it is one.
+
+    Raises:
+        ArgumentTypeError: They are no prompts.
+    """
+    if isinstance(prompts, NDArray):
+        prompts = prompts.asnumpy()
+    if hasattr(prompts, "tolist"):
+        prompts = prompts.tolist()
+    if isinstance(prompts, str):
+        return [_encoded(net, prompts, options)], True, True
+    if not isinstance(prompts, list | tuple):
+        raise ArgumentTypeError(
+            f"generate: expected prompts as text, tokens, or a list of them, got {prompts!r:.60}"
+        )
+    if not prompts and options.bos_token_id is not None:
+        return checked_prompts(net, [[options.bos_token_id]]), False, True
+    if all(isinstance(one, str) for one in prompts) and prompts:
+        return [_encoded(net, one, options) for one in prompts], True, False
+    is_single = not any(isinstance(one, list | tuple) or hasattr(one, "tolist") for one in prompts)
+    return checked_prompts(net, [prompts] if is_single else prompts), False, is_single
+
+
+def _encoded(net: Any, text: str, options: GenerationOptions) -> list[int]:
+    tokens = [int(token) for token in _tokenizer(net, "a prompt that is text").encode(text)]
+    if not tokens and options.bos_token_id is not None:
+        tokens = [options.bos_token_id]
+    return checked_prompts(net, [tokens])[0]
+
+
+def _tokenizer(net: Any, reason: str) -> Any:
+    if net.tokenizer is None:
+        raise ArgumentError(
+            f"generate: expected a network with a tokenizer for {reason}, got none; set "
+            "net.tokenizer, or pass tokens"
+        )
+    return net.tokenizer
+
+
+def _common(first: Sequence[int], second: Sequence[int]) -> int:
+    """Return how many tokens two rows have in common at their beginnings."""
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _seed(options: GenerationOptions) -> int:
+    """Return the seed of the draws."""
+    if options.seed is not None or not options.samples:
+        return options.seed or 0
+    return int(nd.random.randint(0, 1 << 31, shape=(1,), dtype="int64").asscalar())

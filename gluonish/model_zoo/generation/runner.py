@@ -1,0 +1,202 @@
+"""Runner: scores of the next token, by one plan for each length of a piece of text."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import gluonish.ndarray as nd
+from gluonish.core.errors import ArgumentError
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.model_zoo.generation.cache import Cache, rounded_length
+from gluonish.ndarray import NDArray
+
+# Lengths of the pieces in which prompts are computed; longer prompts take several.
+PIECES = (1, 16, 64, 128, 256, 512)
+
+
+class Next(NamedTuple):
+    """What a network gives for the next token of each row.
+
+    Attributes:
+        scores: (N, vocab_size) in float32.
+        best: The token with the greatest score, (N,).
+    """
+
+    scores: NDArray
+    best: NDArray
+
+
+class _Step(HybridBlock):
+    """Scores behind one token of each row, as one graph.
+
+    The network is not hybridized by it: this block is, before the network becomes its child.
+    """
+
+    def __init__(self, net: Any) -> None:
+        super().__init__(prefix="step_")
+        self.hybridize(static_alloc=True)
+        self.net = net
+
+    def hybrid_forward(
+        self, F: ModuleType, tokens: Any, positions: Any, rows: Any, cache: Any
+    ) -> Any:
+        """Compute scores.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            tokens: (N, T).
+            positions: Of the tokens, (N, T).
+            rows: Which of N * T tokens is the last one of each row, (N,).
+            cache: See `Cache.arrays`.
+        """
+        features = self.net.features(F, tokens, cache, positions)
+        last = F.take(F.reshape(features, shape=(-3, 0)), rows, axis=0)
+        scores = F.cast(self.net.scores(F, last), dtype="float32")
+        return scores, F.argmax(scores, axis=-1)
+
+
+class Runner:
+    """Computes the next scores of rows of tokens with a cache.
+
+    Args:
+        net: A language model, with ``features(F, tokens, cache, positions)``,
+            ``scores(F, features)`` and ``begin_cache``.
+    """
+
+    def __init__(self, net: Any) -> None:
+        self.net = net
+        self._step = _Step(net)
+        self._shapes: set[tuple[int, ...]] = set()
+
+    @property
+    def num_plans(self) -> int:
+        """Number of plans that were made: one for each number of rows, piece and cache."""
+        return len(self._shapes)
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs that were traced; new shapes need no new one."""
+        return len(self._step._graphs)
+
+    def context(self) -> Any:
+        """Return the device of the parameters."""
+        return _first_parameter(self.net).list_ctx()[0]
+
+    def new_cache(self, rows: int, length: int, dtype: Any = None) -> Cache:
+        """Return an empty cache for some rows with room for some tokens."""
+        made = self.net.begin_cache(rows, rounded_length(length), self.context(), dtype)
+        return Cache([layer[:2] for layer in made], [[] for _ in range(rows)])
+
+    def room(self, prompts: Sequence[Sequence[int]], new: int, start: Sequence[int]) -> int:
+        """Return the tokens that a cache needs room for, the padding of pieces included.
+
+        Args:
+            prompts: Tokens of each row.
+            new: Most tokens that follow each prompt.
+            start: How many tokens of each row are in the cache.
+        """
+        most = max(len(prompt) for prompt in prompts) + new
+        places = list(start)
+        while any(place < len(row) for place, row in zip(places, prompts, strict=True)):
+            piece = _piece(prompts, places)
+            most = max(most, max(places) + piece)
+            places = [min(p + piece, len(row)) for p, row in zip(places, prompts, strict=True)]
+        return most
+
+    def read(self, cache: Cache, prompts: Sequence[Sequence[int]]) -> Next:
+        """Compute what is not in the cache of some rows, and return the next scores.
+
+        Args:
+            cache: With room for the prompts; each of its rows is the beginning of a prompt.
+            prompts: Tokens of each row, at least one more than the cache has.
+        """
+        found: dict[int, Next] = {}
+        while len(found) < len(prompts):
+            places = [len(row) for row in cache.tokens]
+            piece = _piece(prompts, places)
+            parts = [
+                list(row[place : place + piece]) for row, place in zip(prompts, places, strict=True)
+            ]
+            made = self._compute(cache, parts, places, piece)
+            for i, part in enumerate(parts):
+                if part and len(cache.tokens[i]) == len(prompts[i]):
+                    found[i] = made
+        if len({id(made) for made in found.values()}) == 1:
+            return found[0]
+        scores = nd.stack(*(found[i].scores[i] for i in range(len(prompts))), axis=0)
+        return Next(scores, nd.argmax(scores, axis=-1))
+
+    def step(self, cache: Cache, tokens: Sequence[int]) -> Next:
+        """Add a token to each row, and return the next scores."""
+        places = [len(row) for row in cache.tokens]
+        return self._compute(cache, [[token] for token in tokens], places, 1)
+
+    def _compute(
+        self, cache: Cache, parts: Sequence[list[int]], places: Sequence[int], piece: int
+    ) -> Next:
+        """Compute one piece of each row, which is padded behind its tokens.
+
+        What padding writes into the cache is behind all tokens, which do not see it, and the next
+        piece writes over it.
+        """
+        count = len(parts)
+        tokens = np.zeros((count, piece), np.int32)
+        last = np.zeros(count, np.int32)
+        for i, part in enumerate(parts):
+            tokens[i, : len(part)] = part
+            last[i] = i * piece + max(len(part) - 1, 0)
+        positions = np.asarray(places, np.int32)[:, None] + np.arange(piece, dtype=np.int32)
+        np.minimum(positions, self.net.max_length - 1, out=positions)
+        context = cache.arrays(places)
+        ctx = context[0].position.context if context else self.context()
+        given = [nd.array(x, ctx=ctx, dtype="int32") for x in (tokens, positions, last)]
+        self._shapes.add((count, piece, cache.length))
+        scores, best = self._step(*given, context)
+        for row, part in zip(cache.tokens, parts, strict=True):
+            row += part
+        return Next(scores, best)
+
+
+def _first_parameter(block: Any) -> Any:
+    """Return the first parameter of a network; `collect_params` would visit all."""
+    for parameter in block._reg_params.values():
+        return parameter
+    found = (_first_parameter(child) for child in block._children.values())
+    return next((one for one in found if one is not None), None)
+
+
+def _piece(prompts: Sequence[Sequence[int]], places: Sequence[int]) -> int:
+    """Return the length of the next piece of rows that are computed up to some places."""
+    left = max(len(row) - place for row, place in zip(prompts, places, strict=True))
+    return next((piece for piece in PIECES if piece >= left), PIECES[-1])
+
+
+def checked_prompts(net: Any, prompts: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return prompts as lists of tokens.
+
+    Raises:
+        ArgumentError: A prompt is empty, longer than the network's positions, or has a token out of
+            the vocabulary.
+    """
+    checked = []
+    for i, prompt in enumerate(prompts):
+        row = np.asarray(prompt)
+        if row.ndim != 1 or not row.size or row.dtype.kind not in "iu":
+            raise ArgumentError(
+                f"generate: expected prompt {i} of at least one token, whole numbers, got "
+                f"{prompt!r:.60}"
+            )
+        if row.min() < 0 or row.max() >= net.vocab_size:
+            raise ArgumentError(
+                f"generate: expected tokens of prompt {i} from 0 to {net.vocab_size - 1}, got "
+                f"{row.min() if row.min() < 0 else row.max()}"
+            )
+        if row.size > net.max_length:
+            raise ArgumentError(
+                f"generate: expected prompt {i} of at most {net.max_length} tokens, which are the "
+                f"positions of {type(net).__name__}, got {row.size}"
+            )
+        checked.append([int(token) for token in row])
+    return checked
