@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from gluonish.core.lazy import attach as _attach
-from gluonish.model_zoo.registry import get_model, register_module
+from gluonish.model_zoo.registry import get_model
 from gluonish.model_zoo.vision.alexnet import AlexNet, alexnet
 from gluonish.model_zoo.vision.cifar_resnet import (
     CIFARBasicBlockV2,
@@ -102,25 +102,6 @@ else:
             "ViT": "gluonish.model_zoo.vision.vit:ViT",
         },
     )
-
-register_module(
-    "gluonish.model_zoo.vision.vit",
-    *(f"vit_{size}_patch16_224" for size in ("tiny", "small", "base", "large")),
-    *("vit_base_patch16_384", "vit_base_patch32_224", "vit_huge_patch14_224"),
-    *(f"deit_{size}_patch16_224" for size in ("tiny", "small", "base")),
-    *(f"deit_{size}_distilled_patch16_224" for size in ("tiny", "small", "base")),
-)
-register_module(
-    "gluonish.model_zoo.vision.dinov2",
-    *(f"vit_{size}_patch14_dinov2" for size in ("small", "base", "large", "giant")),
-)
-register_module(
-    "gluonish.model_zoo.vision.clip",
-    *("clip_vit_base_patch32", "clip_vit_base_patch16", "clip_vit_large_patch14"),
-)
-register_module(
-    "gluonish.model_zoo.vision.siglip", "siglip_base_patch16_224", "siglip_so400m_patch14_384"
-)
 
 __all__ = [
     "CLIP",

@@ -176,7 +176,7 @@ class CLIPVision(HybridBlock):
         super().__init__(**kwargs)
         name = type(self).__name__
         check_positive(name, in_channels=in_channels)
-        norm = {"epsilon": epsilon, "in_channels": units}
+        norm: dict[str, Any] = {"epsilon": epsilon, "in_channels": units}
         with self.name_scope():
             self.embedding = ImageTokens(
                 *(image_size, patch_size, units, in_channels), use_bias=False, prefix="embedding_"
@@ -378,7 +378,7 @@ class CLIP(TwoTowers):
             self.vision_projection = _projection(self.vision, units, "vision_projection_")
         self.logit_scale = self.params._declare("logit_scale", (1,), Constant(2.6592))
 
-    def hybrid_forward(  # type: ignore[override]  # it has two inputs
+    def hybrid_forward(
         self, F: ModuleType, tokens: Tensor, images: Tensor, logit_scale: Any
     ) -> Any:
         """Compute the scores.

@@ -86,6 +86,7 @@ class ImageTokens(HybridBlock):
                 raise ArgumentError(f"{name}: expected tokens of {_TOKENS}, got {token!r}")
             setattr(self, token, self.params._declare(token, (units,), _INIT))
         self._grid = self._grid_of(image_size)
+        self._units = units
         shape = (self.num_tokens, units)
         self.positions = self.params._declare("positions", shape, _INIT)
 
@@ -190,7 +191,7 @@ class ImageTokens(HybridBlock):
         if old == self._grid:
             return
         parameter = self.positions
-        shape = (self.num_tokens, *parameter.shape[1:])
+        shape = (self.num_tokens, self._units)
         if parameter._arrays is None:
             parameter._shape, parameter._var = shape, None
         else:

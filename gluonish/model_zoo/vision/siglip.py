@@ -121,9 +121,7 @@ class _AttentionPooling(HybridBlock):
                     Dense(units, in_units=hidden_units),
                 )
 
-    def hybrid_forward(  # type: ignore[override]  # it has a parameter
-        self, F: ModuleType, features: Tensor, probe: Any
-    ) -> Any:
+    def hybrid_forward(self, F: ModuleType, features: Tensor, probe: Any) -> Any:
         """Pool the features.
 
         Args:
@@ -276,7 +274,7 @@ class SigLIP(TwoTowers):
         self.logit_scale = self.params._declare("logit_scale", (1,), Constant(2.3026))
         self.logit_bias = self.params._declare("logit_bias", (1,), Constant(-10.0))
 
-    def hybrid_forward(  # type: ignore[override]  # it has two inputs
+    def hybrid_forward(
         self, F: ModuleType, tokens: Tensor, images: Tensor, logit_scale: Any, logit_bias: Any
     ) -> Any:
         """Compute the scores.

@@ -145,7 +145,7 @@ class VisionTransformer(HybridBlock):
             image_size: Height and width of the images in pixels; one number for both.
         """
         self.embedding.set_image_size(image_size)
-        self._arguments["image_size"] = self.embedding.image_size
+        self._arguments["image_size"] = self.embedding.image_size  # type: ignore[attr-defined]
 
 
 class ViT(VisionTransformer):

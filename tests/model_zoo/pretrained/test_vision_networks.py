@@ -28,10 +28,21 @@ def settings(case: str) -> dict[str, Any]:
     return found
 
 
-@cache
 def network(case: str) -> Any:
-    """Return the network of a folder, in float32."""
-    return from_pretrained(FOLDERS / case, dtype="float32")
+    """Return the network of a folder on the current device, in float32."""
+    return _network(case, mx.current_context())
+
+
+@cache
+def _network(case: str, ctx: mx.Context) -> Any:
+    return from_pretrained(FOLDERS / case, ctx, dtype="float32")
+
+
+@pytest.fixture(autouse=True)
+def _on_new_devices() -> None:
+    """Forget networks on GPUs, which tests on the double of CuPy have for themselves."""
+    if mx.current_context().device_type == "gpu":
+        _network.cache_clear()
 
 
 @cache
@@ -93,7 +104,7 @@ def test_gradients_are_those_of_transformers(case: str) -> None:
     net, want = network(case), expected(case)
     net.hybridize()
     with mx.autograd.record():
-        loss = 0
+        loss = mx.nd.zeros(1)
         for output in outputs(net(*inputs(case))):
             pattern = np.cos(np.arange(output.size)).reshape(output.shape)
             loss = loss + (output * mx.nd.array(pattern)).sum()
@@ -109,6 +120,13 @@ def test_gradients_are_those_of_transformers(case: str) -> None:
         gradient = gradient.astype(np.float64)
         product = (gradient * np.cos(np.arange(gradient.size)).reshape(gradient.shape)).sum()
         close([product, np.linalg.norm(gradient)], want[f"gradient {name}"], 1e-4, name)
+
+
+def stored(folder: Path) -> dict[str, Any]:
+    """Return the weights of a folder."""
+    file = read_arrays(folder / "model.safetensors")
+    records: list[Any] = file.arrays
+    return {name: record.values for name, record in zip(file.names, records, strict=True)}
 
 
 # Settings without an effect here.
@@ -134,11 +152,10 @@ def test_saved_folders_have_the_same_settings_and_weights(case: str, tmp_path: P
     save_pretrained(net, tmp_path)
     now = json.loads((tmp_path / "config.json").read_text())
     assert left_out(settings(case), now) <= UNUSED
-    files = [read_arrays(folder / "model.safetensors") for folder in (FOLDERS / case, tmp_path)]
-    (first, second) = (dict(zip(file.names, file.arrays, strict=True)) for file in files)
+    first, second = (stored(folder) for folder in (FOLDERS / case, tmp_path))
     assert first.keys() == second.keys()
-    for name, record in first.items():
-        assert record.values.tobytes() == second[name].values.tobytes(), name
+    for name, values in first.items():
+        assert values.tobytes() == second[name].tobytes(), name
     again = from_pretrained(tmp_path, dtype="float32")
     made = [outputs(one(*inputs(case))) for one in (again, network(case))]
     for one, other in zip(*made, strict=True):
@@ -179,16 +196,15 @@ SIZES = {"patch_size": 4, "units": 16, "num_layers": 2, "num_heads": 2}
 
 def write_timm(case: str, folder: Path, **entries: Any) -> None:
     """Write a folder as timm does, with the weights of a case."""
-    file = read_arrays(FOLDERS / case / "model.safetensors")
     joined: dict[str, list[Any]] = {}
     prefix = settings(case)["model_type"] + "."
     for part in ("query", "key", "value", ""):
-        for name, record in zip(file.names, file.arrays, strict=True):
+        for name, values in stored(FOLDERS / case).items():
             if f"attention.{part}." in name if part else "attention.attention" not in name:
                 name = name.removeprefix(prefix).replace(f"attention.attention.{part}", "attn.qkv")
                 for theirs, timm in TIMM.items():
                     name = name.replace(theirs, timm)
-                joined.setdefault(name, []).append(record.values)
+                joined.setdefault(name, []).append(values)
     arrays = {name: mx.nd.array(np.concatenate(x).astype(np.float32)) for name, x in joined.items()}
     mx.nd.save(str(folder / "model.safetensors"), arrays)
     (folder / "config.json").write_text(json.dumps({"global_pool": "token", **entries}))
@@ -297,8 +313,8 @@ COUNTS = {
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_named_networks_have_the_published_number_of_parameters(name: str) -> None:
-    parameters = get_model(name).collect_params().values()
-    assert sum(int(np.prod(p.shape)) for p in parameters) == COUNTS[name]
+    shapes: list[Any] = [p.shape for p in get_model(name).collect_params().values()]
+    assert sum(int(np.prod(shape)) for shape in shapes) == COUNTS[name]
 
 
 def test_names_of_classes_are_kept_unless_their_number_changes(tmp_path: Path) -> None:
