@@ -6,6 +6,8 @@ from gluonish.core.lazy import attach as _attach
 
 __all__ = [
     "GPT2",
+    "BatchGenerator",
+    "Cache",
     "CausalLM",
     "GPTNeoX",
     "Gemma",
@@ -21,6 +23,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from gluonish.model_zoo.generation.batching import BatchGenerator
+    from gluonish.model_zoo.generation.cache import Cache
     from gluonish.model_zoo.text.gemma import Gemma, Gemma2, Gemma3
     from gluonish.model_zoo.text.gpt2 import GPT2
     from gluonish.model_zoo.text.gpt_neox import GPTNeoX
@@ -32,6 +36,8 @@ else:
         __name__,
         ("gemma", "gpt2", "gpt_neox", "heads", "llama", "mixture"),
         {
+            "BatchGenerator": "gluonish.model_zoo.generation.batching:BatchGenerator",
+            "Cache": "gluonish.model_zoo.generation.cache:Cache",
             "CausalLM": "gluonish.model_zoo.text.heads:CausalLM",
             "GPT2": "gluonish.model_zoo.text.gpt2:GPT2",
             "GPTNeoX": "gluonish.model_zoo.text.gpt_neox:GPTNeoX",
