@@ -1,14 +1,46 @@
 """Registry of networks by name, for `get_model`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from gluonish.core.errors import ArgumentError, nearest, require_text
+from gluonish.core.loading import load
 from gluonish.gluon.block.hybrid_block import HybridBlock
 
 Maker = TypeVar("Maker", bound=Callable[..., HybridBlock])
 
 _makers: dict[str, Callable[..., HybridBlock]] = {}
+# Networks whose module is loaded when the first of them is created.
+_LATER: Mapping[str, tuple[str, ...]] = {
+    "clip": ("clip_vit_base_patch16", "clip_vit_base_patch32", "clip_vit_large_patch14"),
+    "dinov2": (
+        "vit_small_patch14_dinov2",
+        "vit_base_patch14_dinov2",
+        "vit_large_patch14_dinov2",
+        "vit_giant_patch14_dinov2",
+    ),
+    "siglip": ("siglip_base_patch16_224", "siglip_so400m_patch14_384"),
+    "vit": (
+        "vit_tiny_patch16_224",
+        "vit_small_patch16_224",
+        "vit_base_patch16_224",
+        "vit_base_patch16_384",
+        "vit_base_patch32_224",
+        "vit_large_patch16_224",
+        "vit_huge_patch14_224",
+        "deit_tiny_patch16_224",
+        "deit_small_patch16_224",
+        "deit_base_patch16_224",
+        "deit_tiny_distilled_patch16_224",
+        "deit_small_distilled_patch16_224",
+        "deit_base_distilled_patch16_224",
+    ),
+}
+_modules = {
+    name: f"gluonish.model_zoo.vision.{module}"
+    for module, names in _LATER.items()
+    for name in names
+}
 
 
 def register_model(name: str) -> Callable[[Maker], Maker]:
@@ -35,7 +67,7 @@ def register_model(name: str) -> Callable[[Maker], Maker]:
 
 def model_names() -> list[str]:
     """Return the names of all models, sorted."""
-    return sorted(_makers)
+    return sorted({*_makers, *_modules})
 
 
 def get_model(name: str, **kwargs: Any) -> HybridBlock:
@@ -57,6 +89,8 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
         (1, 10)
     """
     require_text(name, "get_model: expected name")
+    if name.lower() in _modules:
+        load(_modules[name.lower()])
     maker = _makers.get(name.lower())
     if maker is None:
         raise ArgumentError(

@@ -26,6 +26,7 @@ __all__ = [
     "common_dtype",
     "reordered",
     "rows",
+    "scalar",
     "setter",
     "transposed",
     "with_leading_axes",
@@ -147,6 +148,16 @@ def with_leading_axes(name: str, axes: int = 1) -> Form:
         lambda shape: ones + shape,
         lambda values, shape: values.reshape(shape),
         lambda values: values.reshape(ones + values.shape),
+    )
+
+
+def scalar(name: str) -> Form:
+    """Return the form of a single number, which is of shape (1,) in the network."""
+    return _Mapped(
+        name,
+        lambda shape: (),
+        lambda values, shape: values.reshape(shape),
+        lambda values: values.reshape(()),
     )
 
 

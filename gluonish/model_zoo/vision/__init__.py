@@ -1,5 +1,8 @@
-"""Networks for image classification."""
+"""Networks for images; vision transformers are loaded at their first use."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
 from gluonish.model_zoo.registry import get_model
 from gluonish.model_zoo.vision.alexnet import AlexNet, alexnet
 from gluonish.model_zoo.vision.cifar_resnet import (
@@ -74,7 +77,34 @@ from gluonish.model_zoo.vision.vgg import (
     vgg19_bn,
 )
 
+if TYPE_CHECKING:
+    from gluonish.model_zoo.vision.clip import CLIP, CLIPText, CLIPVision, Projection
+    from gluonish.model_zoo.vision.dinov2 import DINOv2
+    from gluonish.model_zoo.vision.image_heads import DistilledClassifier, ImageClassifier
+    from gluonish.model_zoo.vision.siglip import SigLIP, SigLIPText, SigLIPVision
+    from gluonish.model_zoo.vision.vit import DeiT, ViT
+else:
+    __getattr__ = _attach(
+        __name__,
+        ("clip", "dinov2", "image_heads", "siglip", "vit"),
+        {
+            "CLIP": "gluonish.model_zoo.vision.clip:CLIP",
+            "CLIPText": "gluonish.model_zoo.vision.clip:CLIPText",
+            "CLIPVision": "gluonish.model_zoo.vision.clip:CLIPVision",
+            "DINOv2": "gluonish.model_zoo.vision.dinov2:DINOv2",
+            "DeiT": "gluonish.model_zoo.vision.vit:DeiT",
+            "DistilledClassifier": "gluonish.model_zoo.vision.image_heads:DistilledClassifier",
+            "ImageClassifier": "gluonish.model_zoo.vision.image_heads:ImageClassifier",
+            "Projection": "gluonish.model_zoo.vision.clip:Projection",
+            "SigLIP": "gluonish.model_zoo.vision.siglip:SigLIP",
+            "SigLIPText": "gluonish.model_zoo.vision.siglip:SigLIPText",
+            "SigLIPVision": "gluonish.model_zoo.vision.siglip:SigLIPVision",
+            "ViT": "gluonish.model_zoo.vision.vit:ViT",
+        },
+    )
+
 __all__ = [
+    "CLIP",
     "VGG",
     "AlexNet",
     "BasicBlockV1",
@@ -84,14 +114,25 @@ __all__ = [
     "CIFARBasicBlockV2",
     "CIFARResNetV1",
     "CIFARResNetV2",
+    "CLIPText",
+    "CLIPVision",
+    "DINOv2",
+    "DeiT",
     "DenseNet",
+    "DistilledClassifier",
+    "ImageClassifier",
     "Inception3",
     "InceptionBN",
     "MobileNet",
     "MobileNetV2",
+    "Projection",
     "ResNetV1",
     "ResNetV2",
+    "SigLIP",
+    "SigLIPText",
+    "SigLIPVision",
     "SqueezeNet",
+    "ViT",
     "alexnet",
     "cifar_resnet20_v1",
     "cifar_resnet20_v2",
