@@ -33,6 +33,7 @@ from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
 _WORTH = 1 << 19  # multiplications from which it takes less time than the reference kernel
 _BLOCK = 1 << 19  # elements of a weight that are float32 at once
 _ROWS = 512  # of the data, or of a product, that are float32 at once
+_DATA = 1 << 23  # elements of the data that are float32 at once
 _COLUMNS = 2048  # of a product, or of its left operand, that are float32 at once
 _PADDING = 8  # the number of rows becomes a multiple of this
 _GAP = 16  # elements between rows of sums, so that they do not compete for sets of a cache
@@ -148,6 +149,12 @@ def convert(out: Array, x: Array) -> None:
     _convert_plan((out.dtype, x.dtype), len(out), sizes).run(out, x)
 
 
+def _block_rows(units: int, features: int) -> int:
+    """Return the rows of a block of the weight, for blocks of nearly equal sizes."""
+    blocks = -(-units * features // _BLOCK)
+    return min(units, -(-units // (blocks * _CHUNK)) * _CHUNK)
+
+
 def dense(
     out: Array,
     data: Array,
@@ -169,13 +176,14 @@ def dense(
     """
     features = data.shape[1]
     finish = Finish(out.dtype, "bias" in rest, "addend" in rest, activation)
-    most = min(_ROWS, -(-len(data) // _PADDING) * _PADDING)
-    step = min(units, max(_CHUNK, _BLOCK // features // _CHUNK * _CHUNK))
+    limit = max(_PADDING, min(_ROWS, _DATA // features) // _PADDING * _PADDING)
+    most = min(limit, -(-len(data) // _PADDING) * _PADDING)
+    step = _block_rows(units, features)
     shapes = (most, features), (step, features), (step, most + _GAP)
     with Scratch(size_of(*shapes)) as memory:
         rows, weight, sums = matrices(memory, *shapes)
-        for start in range(0, len(data), _ROWS):
-            part = slice(start, start + _ROWS)
+        for start in range(0, len(data), most):
+            part = slice(start, start + most)
             count = len(data[part])
             padded = -(-count // _PADDING) * _PADDING
             if count == padded and data.dtype == FLOAT32:

@@ -91,6 +91,12 @@ def test_many_features_take_several_blocks_of_the_weight() -> None:
     _check(_dense(inputs), _exact(inputs), 12000)
 
 
+def test_many_elements_take_several_blocks_of_the_data(monkeypatch: Any) -> None:
+    monkeypatch.setattr(wide_products, "_DATA", 16 * 300)
+    inputs = _inputs(45, 200, 300, addend=True)
+    _check(_dense(inputs, FUSED_DENSE, with_sum=True), _exact(inputs), 300)
+
+
 @pytest.mark.parametrize(
     ("activation", "bias", "addend"),
     [(name, bool(i % 2), bool(i // 2 % 2)) for i, name in enumerate(FUNCTIONS)],
