@@ -65,9 +65,13 @@ def register_model(name: str) -> Callable[[Maker], Maker]:
     return register
 
 
-def model_names() -> list[str]:
-    """Return the names of all models, sorted."""
-    return sorted({*_makers, *_modules})
+def model_names(transformers: bool = True) -> list[str]:
+    """Return the names of all models, sorted.
+
+    Args:
+        transformers: Whether those of the modules that are loaded later are among them.
+    """
+    return sorted({*_makers, *_modules} if transformers else _makers.keys() - _modules.keys())
 
 
 def get_model(name: str, **kwargs: Any) -> HybridBlock:

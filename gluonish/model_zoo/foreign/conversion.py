@@ -240,7 +240,7 @@ def _advice(layers: SourceLayers, path: str) -> str:
     """Return advice on a checkpoint that does not fit: the matching networks, or use of a shard."""
     if _SHARD.search(path):
         return "it is one shard of several: pass the index, which ends with .index.json"
-    fitting = [name for name in model_names() if _has_all(name, layers)]
+    fitting = [name for name in model_names(transformers=False) if _has_all(name, layers)]
     if not fitting:
         return ""
     return f"it has the layers of {' or '.join(fitting[:MAX_NAMES])}: import it as that network"

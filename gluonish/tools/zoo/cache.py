@@ -59,8 +59,10 @@ def shapes_of(name: str) -> dict[str, tuple[int, ...]]:
         ArgumentError: There is no network of this name.
     """
     net = get_model(name)
-    net.infer_shape(zeros(input_shape(name)))
-    return {path: tuple(p.shape or ()) for path, p in net._collect_params_with_prefix().items()}
+    parameters = net._collect_params_with_prefix()
+    if not all(p.shape and min(p.shape) > 0 for p in parameters.values()):
+        net.infer_shape(zeros(input_shape(name)))
+    return {path: tuple(p.shape or ()) for path, p in parameters.items()}
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
