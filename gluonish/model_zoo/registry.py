@@ -37,7 +37,7 @@ _LATER: Mapping[str, tuple[str, ...]] = {
     ),
 }
 _modules = {
-    name: f"gluonish.model_zoo.vision.{module}"
+    name: f"{__package__}.vision.{module}"
     for module, names in _LATER.items()
     for name in names
 }
