@@ -1,6 +1,6 @@
 """Registry of networks by name, for `get_model`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from gluonish.core.errors import ArgumentError, nearest, require_text
@@ -11,14 +11,43 @@ Maker = TypeVar("Maker", bound=Callable[..., HybridBlock])
 
 # Modules that register networks when they are loaded, which other networks do not need.
 _LAZY_MODULES = (
-    "gluonish.model_zoo.vision.convnext",
-    "gluonish.model_zoo.vision.efficientnet",
-    "gluonish.model_zoo.vision.mobilenet_v3",
-    "gluonish.model_zoo.vision.regnet",
-    "gluonish.model_zoo.vision.swin_names",
+    f"{__package__}.vision.convnext",
+    f"{__package__}.vision.efficientnet",
+    f"{__package__}.vision.mobilenet_v3",
+    f"{__package__}.vision.regnet",
+    f"{__package__}.vision.swin_names",
 )
 _makers: dict[str, Callable[..., HybridBlock]] = {}
 _sources: dict[str, str] = {}
+# Networks whose module is loaded when the first of them is created.
+_LATER: Mapping[str, tuple[str, ...]] = {
+    "clip": ("clip_vit_base_patch16", "clip_vit_base_patch32", "clip_vit_large_patch14"),
+    "dinov2": (
+        "vit_small_patch14_dinov2",
+        "vit_base_patch14_dinov2",
+        "vit_large_patch14_dinov2",
+        "vit_giant_patch14_dinov2",
+    ),
+    "siglip": ("siglip_base_patch16_224", "siglip_so400m_patch14_384"),
+    "vit": (
+        "vit_tiny_patch16_224",
+        "vit_small_patch16_224",
+        "vit_base_patch16_224",
+        "vit_base_patch16_384",
+        "vit_base_patch32_224",
+        "vit_large_patch16_224",
+        "vit_huge_patch14_224",
+        "deit_tiny_patch16_224",
+        "deit_small_patch16_224",
+        "deit_base_patch16_224",
+        "deit_tiny_distilled_patch16_224",
+        "deit_small_distilled_patch16_224",
+        "deit_base_distilled_patch16_224",
+    ),
+}
+_modules = {
+    name: f"{__package__}.vision.{module}" for module, names in _LATER.items() for name in names
+}
 
 
 def register_model(name: str, source: str = "mxnet") -> Callable[[Maker], Maker]:
@@ -27,7 +56,7 @@ def register_model(name: str, source: str = "mxnet") -> Callable[[Maker], Maker]
     Args:
         name: Model name in lower case, as in the file names of pretrained weights, such as
             ``mobilenet1.0``.
-        source: Library whose name it is: ``mxnet`` (and GluonCV), or ``timm``.
+        source: Library whose name it is: ``mxnet`` (and GluonCV), ``timm`` or ``transformers``.
 
     Raises:
         ArgumentError: The name is registered already.
@@ -48,12 +77,15 @@ def model_names(source: str | None = None) -> list[str]:
     """Return the names of all models, sorted.
 
     Args:
-        source: Library whose names they are, ``mxnet`` or ``timm``; None for all.
+        source: Whose names they are: ``mxnet``, ``timm``, or ``transformers`` for vision
+            transformers; None for all.
     """
-    if source != "mxnet":
+    if source not in ("mxnet", "transformers"):
         for module in _LAZY_MODULES:
             load(module)
-    return sorted(name for name, found in _sources.items() if source in (None, found))
+    of_transformers = set(_modules) if source in (None, "transformers") else set()
+    found = {name for name, one in _sources.items() if source in (None, one)}
+    return sorted(found | of_transformers)
 
 
 def get_model(name: str, **kwargs: Any) -> HybridBlock:
@@ -75,6 +107,8 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
         (1, 10)
     """
     require_text(name, "get_model: expected name")
+    if name.lower() in _modules:
+        load(_modules[name.lower()])
     names = _makers if name.lower() in _makers else model_names()
     if name.lower() not in names:
         raise ArgumentError(

@@ -77,7 +77,9 @@ def _fused(
         return None
     attrs = {name: node.attrs.get(name, 0) for name in ("two", "plus", "p")}
     grads, rest = [inputs[0]], list(inputs[1:])
-    if not attrs["two"] and _is_sum_to_join(node.inputs[0], reads):
+    # The kernel of another LayerNorm's gradient may have the sum already.
+    stays = inputs[0].node.op is node.inputs[0].node.op
+    if not attrs["two"] and stays and _is_sum_to_join(node.inputs[0], reads):
         grads = list(inputs[0].node.inputs)
     if total is not None:
         (other,) = [x for x in total.inputs if x.node is not node]

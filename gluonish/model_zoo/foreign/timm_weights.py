@@ -26,7 +26,7 @@ from gluonish.model_zoo.pretrained.families import family_of
 from gluonish.model_zoo.pretrained.timm import is_timm, is_unused, timm_network, timm_table
 from gluonish.model_zoo.pretrained.weights import WeightTable
 from gluonish.model_zoo.registry import model_names
-from gluonish.model_zoo.vision.classifier import ImageClassifier
+from gluonish.model_zoo.vision.classifier import PooledClassifier
 from gluonish.ndarray.list_file import StoredArray
 from gluonish.ops.image.resampling import by_weights
 
@@ -71,7 +71,7 @@ def settings_beside(
     return weights, cfg
 
 
-def _tables(net: ImageClassifier) -> dict[str, WeightTable]:
+def _tables(net: PooledClassifier) -> dict[str, WeightTable]:
     """Return the tables of names that a checkpoint may have, by their library."""
     found = {"timm": timm_table(net)}
     try:
@@ -81,13 +81,13 @@ def _tables(net: ImageClassifier) -> dict[str, WeightTable]:
     return {**found, "transformers": family.table(net, family.prefix)}
 
 
-def _fitting(net: ImageClassifier, names: Any) -> tuple[str, WeightTable]:
+def _fitting(net: PooledClassifier, names: Any) -> tuple[str, WeightTable]:
     """Return the library, and its table of names, that has the most names of a checkpoint."""
     tables = _tables(net)
     return max(tables.items(), key=lambda item: len(item[1].names() & set(names)))
 
 
-def classes_of(net: ImageClassifier, arrays: Mapping[str, StoredArray]) -> int | None:
+def classes_of(net: PooledClassifier, arrays: Mapping[str, StoredArray]) -> int | None:
     """Return the number of classes of a checkpoint; None if it has no last layer."""
     _, table = _fitting(net, arrays)
     name = table.names_of("output.bias")[0]
@@ -96,7 +96,7 @@ def classes_of(net: ImageClassifier, arrays: Mapping[str, StoredArray]) -> int |
 
 
 def converted(
-    net: ImageClassifier, checkpoint: Checkpoint, ignore_extra: bool, resize: bool
+    net: PooledClassifier, checkpoint: Checkpoint, ignore_extra: bool, resize: bool
 ) -> tuple[str, dict[str, Array], list[str]]:
     """Return the library of a checkpoint's names, float32 arrays by parameter path, and notes.
 
@@ -205,7 +205,7 @@ def _smoothed(old: int, new: int) -> Array:
     return made
 
 
-def check_options(epsilon: float | None, net: ImageClassifier) -> None:
+def check_options(epsilon: float | None, net: PooledClassifier) -> None:
     """Refuse an epsilon, which these networks have themselves.
 
     Raises:
@@ -220,4 +220,4 @@ def check_options(epsilon: float | None, net: ImageClassifier) -> None:
 
 def is_of_timm(net: object) -> bool:
     """Whether `get_model` made a network by a name of timm's."""
-    return isinstance(net, ImageClassifier) and timm_network(net) is not None
+    return isinstance(net, PooledClassifier) and timm_network(net) is not None

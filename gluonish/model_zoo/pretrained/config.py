@@ -65,6 +65,7 @@ class Config:
         self.entries = dict(entries)
         self.source = source
         self._taken: set[str] = set()
+        self._inner: dict[str, Config] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self.entries
@@ -132,6 +133,16 @@ class Config:
                 f"{self.source}: expected {name!r} from {low} to {high}, got {value!r:.60}"
             )
 
+    def inner(self, name: str, entries: Mapping[str, Any]) -> "Config":
+        """Return the settings of a part of the network.
+
+        Args:
+            name: Name of the setting that has them.
+            entries: The settings.
+        """
+        self._inner[name] = Config(entries, f"{self.source}: {name!r}")
+        return self._inner[name]
+
     def require(self, name: str, *allowed: Any) -> None:
         """Take a setting of which only some values are supported; the first is the default.
 
@@ -171,7 +182,8 @@ class Config:
     def extras(self) -> dict[str, Any]:
         """Return the settings without an effect, which `save_pretrained` keeps."""
         written = {"architectures", "model_type", "dtype", "torch_dtype", "transformers_version"}
-        return {k: v for k, v in self.entries.items() if k in COMMON - written}
+        kept = {k: v for k, v in self.entries.items() if k in COMMON - written}
+        return kept | {name: config.extras() for name, config in self._inner.items()}
 
 
 def _accepts(kind: Any, one: type) -> bool:

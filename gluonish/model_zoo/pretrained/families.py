@@ -21,6 +21,11 @@ Init = TypeVar("Init", bound=Callable[..., None])
 _ZOO = "gluonish.model_zoo."
 # Which module registers a model_type.
 MODULES: Mapping[str, str] = {
+    "clip": "vision.clip",
+    "clip_text_model": "vision.clip",
+    "clip_vision_model": "vision.clip",
+    "deit": "vision.vit",
+    "dinov2": "vision.dinov2",
     "swin": "vision.swin_names",
     "convnext": "vision.convnext",
     "gemma": "text.gemma",
@@ -35,6 +40,10 @@ MODULES: Mapping[str, str] = {
     "qwen2": "text.llama",
     "qwen3": "text.llama",
     "qwen3_moe": "text.mixture",
+    "siglip": "vision.siglip",
+    "siglip_text_model": "vision.siglip",
+    "siglip_vision_model": "vision.siglip",
+    "vit": "vision.vit",
 }
 _families: dict[str, "Family"] = {}
 
@@ -49,12 +58,14 @@ class Head:
         names: Names of its own weights in files.
         settings: Settings that are arguments of the class.
         arguments: Further arguments of the class.
+        timm_names: Names of its own weights in timm's files.
     """
 
     network: Callable[..., HybridBlock]
     names: Names = ()
     settings: Sequence[AnySetting] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    timm_names: Names = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,7 @@ class Family:
         heads: By their names in ``architectures``; the first is the usual one.
         unused: Endings of names in files that no parameter needs, such as tables of positions that
             are computed.
+        timm_names: Names of the body's weights in timm's files, which are read, too.
     """
 
     model_type: str
@@ -82,6 +94,7 @@ class Family:
     prefix: str
     heads: Mapping[str, Head] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    timm_names: Names = ()
 
     def head(self, architecture: str) -> Head | None:
         """Return the head of an architecture; None for the body alone.
@@ -139,22 +152,24 @@ class Family:
                 f"do not fit each other: {error}"
             ) from error
 
-    def table(self, net: HybridBlock, prefix: str) -> WeightTable:
+    def table(self, net: HybridBlock, prefix: str, timm: bool = False) -> WeightTable:
         """Return the names of a network's weights in files.
 
         Args:
             net: The body, or a network around it.
             prefix: What the names of the body begin with.
+            timm: Whether the names are timm's.
         """
         body = body_of(net)
         names = self.names(body._arguments) if callable(self.names) else self.names
+        names = self.timm_names if timm else names
         start = "" if body is net else "body."
         table: list[tuple[str, str | Form]] = [
             (start + ours, prefixed(theirs, prefix)) for ours, theirs in names
         ]
         head = None if body is net else self.head(self.architecture_of(net))
         if head is not None:
-            table += head.names
+            table += head.timm_names if timm else head.names
         return WeightTable(net, table, f"{type(net).__name__} of {self.model_type}")
 
     def architecture_of(self, net: HybridBlock) -> str:

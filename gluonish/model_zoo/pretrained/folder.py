@@ -32,8 +32,8 @@ from gluonish.model_zoo.pretrained.families import (
     family_of_type,
 )
 from gluonish.model_zoo.pretrained.hub import folder_or_snapshot
-from gluonish.model_zoo.pretrained.labels import named_labels
-from gluonish.model_zoo.pretrained.weights import WeightTable, common_dtype, setter
+from gluonish.model_zoo.pretrained.timm_vit import is_vision_transformer, vision_transformer
+from gluonish.model_zoo.pretrained.weights import Form, WeightTable, common_dtype, setter
 from gluonish.ndarray.array_file import open_arrays, write_arrays
 from gluonish.ndarray.list_file import StoredArray
 
@@ -42,6 +42,7 @@ __all__ = ["from_pretrained", "load_folder", "save_pretrained"]
 _TIMM = "gluonish.model_zoo.pretrained.timm"
 _CONFIG = "config.json"
 _GENERATION = "generation_config.json"
+_TOKENIZER = "tokenizer.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 # Buffers that files of older versions have, which are computed.
@@ -62,17 +63,19 @@ def load_folder(
     path = folder_or_snapshot(folder, revision, "from_pretrained")
     entries = read_config(path)
     source = str(path / _CONFIG)
-    if "model_type" not in entries and "architecture" in entries:
+    if (
+        "model_type" not in entries
+        and "architecture" in entries
+        and not is_vision_transformer(entries)
+    ):
         opened = partial(_open_weights, path, mmap)
         timm = load(_TIMM)
         return timm.load_timm(entries, source, opened, ctx, dtype, mmap, initializer, changes)
-    family = family_of_type(entries.get("model_type"), source)
-    config = Config(entries, source)
-    chosen = _architecture(family, entries, source) if architecture is None else architecture
-    net = family.build(config, chosen, changes)
-    net._extras = config.extras()
+    family, net = _described(entries, source, architecture, changes)
     if isinstance(net, Generates):
         net.generation_config = _generation_config(path, entries)
+        if (path / _TOKENIZER).exists():
+            net._folder = str(path)
     with _open_weights(path, mmap) as (stored, weights):
         kind = common_dtype(stored, weights) if dtype is None else normalize_dtype(dtype)
         net.cast(kind)
@@ -91,6 +94,24 @@ def load_folder(
         for name in missing:
             parameters[name].initialize(ctx=ctx, default_init=initializer)
     return net
+
+
+def _described(
+    entries: Mapping[str, Any],
+    source: str,
+    architecture: str | None,
+    changes: Mapping[str, Any],
+) -> tuple[Family, HybridBlock]:
+    """Return the network, without values, that a config.json describes, and its family."""
+    if "model_type" not in entries and is_vision_transformer(entries) and architecture is None:
+        net = vision_transformer(entries, source, changes)
+        return family_of(net), net
+    family = family_of_type(entries.get("model_type"), source)
+    config = Config(entries, source)
+    chosen = _architecture(family, entries, source) if architecture is None else architecture
+    net = family.build(config, chosen, changes)
+    net._extras = config.extras()
+    return family, net
 
 
 def _generation_config(path: Path, entries: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,6 +181,8 @@ def _table(
     weights of normalizations gamma and beta.
     """
     tables = [family.table(net, prefix) for prefix in (family.prefix, "")]
+    if stored.keys() & {name for _, form in family.timm_names for name in _names(form)}:
+        tables.append(family.table(net, "", timm=True))
     table = max(tables, key=lambda table: len(table.names() & stored.keys()))
     names = table.names()
     renamed: dict[str, StoredArray] = {}
@@ -178,9 +201,13 @@ def _names_of_heads(family: Family) -> frozenset[str]:
     return frozenset(
         name
         for head in heads
-        for _, theirs in head.names
-        for name in ((theirs,) if isinstance(theirs, str) else theirs.names)
+        for _, theirs in (*head.names, *head.timm_names)
+        for name in _names(theirs)
     )
+
+
+def _names(theirs: str | Form) -> tuple[str, ...]:
+    return (theirs,) if isinstance(theirs, str) else theirs.names
 
 
 def from_pretrained(
@@ -264,7 +291,7 @@ def save_pretrained(
     else:
         family = family_of(net)
         tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
-        config = named_labels(family.describe(net), getattr(net, "_extras", {}))
+        config = _merged(family.describe(net), getattr(net, "_extras", {}))
         dtypes = {tensor.dtype.name for tensor in tensors.values()}
         config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
     total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())
@@ -281,6 +308,22 @@ def save_pretrained(
             max_shard_nbytes=limit if name == _INDEX else None,
         )
     (path / other).unlink(missing_ok=True)
+
+
+def _merged(settings: Mapping[str, Any], extras: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the extras of the file that a network was loaded from.
+
+    Names of classes are kept if the network still has as many.
+    """
+    merged, names = dict(settings), settings.get("id2label", {})
+    renamed = len(names) == len(extras.get("id2label") or names)
+    for name, value in extras.items():
+        known = settings.get(name)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merged[name] = {**known, **value} if renamed or "config" in name else known
+        elif renamed or name != "num_labels":
+            merged[name] = value
+    return merged
 
 
 def _size(array: StoredArray) -> int:

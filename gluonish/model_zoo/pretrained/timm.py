@@ -31,7 +31,7 @@ from gluonish.model_zoo.pretrained.weights import (
     setter,
 )
 from gluonish.model_zoo.registry import get_model, model_names, register_model
-from gluonish.model_zoo.vision.classifier import ImageClassifier
+from gluonish.model_zoo.vision.classifier import PooledClassifier
 from gluonish.ndarray.list_file import StoredArray
 
 __all__ = ["TimmNetwork", "register_networks", "timm_network", "timm_table"]
@@ -95,7 +95,7 @@ def _make(
     prefix: str | None = None,
     params: Any = None,
     **changes: Any,
-) -> ImageClassifier:
+) -> PooledClassifier:
     """Create a network by timm's name; see `get_model`.
 
     Raises:
@@ -105,7 +105,7 @@ def _make(
         get_model_file(name, root)  # raises
     found = _networks[name]
     body = found.body(**{**found.arguments, **changes})
-    net = ImageClassifier(body, classes, dropout, prefix=prefix, params=params)
+    net = PooledClassifier(body, classes, dropout, prefix=prefix, params=params)
     net._timm_name = name
     return net
 
@@ -146,7 +146,7 @@ def is_timm(entries: Mapping[str, Any]) -> bool:
     return "model_type" not in entries and "architecture" in entries
 
 
-def build(config: Config, changes: Mapping[str, Any]) -> ImageClassifier:
+def build(config: Config, changes: Mapping[str, Any]) -> PooledClassifier:
     """Return the network, without values, that settings of timm describe.
 
     Args:
@@ -177,7 +177,7 @@ def build(config: Config, changes: Mapping[str, Any]) -> ImageClassifier:
             f"{config.source}: expected settings of {name}, got some that do not fit each other: "
             f"{error}"
         ) from error
-    assert isinstance(net, ImageClassifier)
+    assert isinstance(net, PooledClassifier)
     net._pretrained_cfg = cfg
     return net
 
@@ -241,7 +241,7 @@ def load_timm(
     return net
 
 
-def _drop_other_classifier(net: ImageClassifier, tensors: dict[str, StoredArray]) -> None:
+def _drop_other_classifier(net: PooledClassifier, tensors: dict[str, StoredArray]) -> None:
     """Remove the last layer's tensors if they are of another number of classes."""
     found = timm_network(net)
     assert found is not None
@@ -251,7 +251,7 @@ def _drop_other_classifier(net: ImageClassifier, tensors: dict[str, StoredArray]
             tensors.pop(f"{found.classifier}.{role}", None)
 
 
-def describe(net: ImageClassifier) -> dict[str, Any]:
+def describe(net: PooledClassifier) -> dict[str, Any]:
     """Return the settings of a network, for timm's config.json.
 
     Raises:

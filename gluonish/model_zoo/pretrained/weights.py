@@ -26,6 +26,7 @@ __all__ = [
     "common_dtype",
     "reordered",
     "rows",
+    "scalar",
     "setter",
     "transposed",
     "with_leading_axes",
@@ -61,6 +62,10 @@ class Form:
         """
         return [shape]
 
+    def load(self, stored: Sequence[StoredArray], shape: Shape) -> Values:
+        """Return the parameter's values, of tensors of a file, each of which is read once."""
+        return self.join((tensor.read() for tensor in stored), shape)
+
     def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
         """Return the parameter's values, of tensors that are read one after another."""
         return next(pieces)
@@ -71,6 +76,17 @@ class Form:
 
 
 class _Rows(Form):
+    def load(self, stored: Sequence[StoredArray], shape: Shape) -> Values:
+        if len(stored) == 1 or any(tensor.read_into is None for tensor in stored):
+            return super().load(stored, shape)
+        made = np.empty(shape, stored[0].dtype)
+        at = 0
+        for tensor in stored:
+            assert tensor.read_into is not None
+            tensor.read_into(made[at : at + tensor.shape[0]])
+            at += tensor.shape[0]
+        return made
+
     def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
         return [(size, *shape[1:]) for size in sizes]
 
@@ -132,6 +148,16 @@ def with_leading_axes(name: str, axes: int = 1) -> Form:
         lambda shape: ones + shape,
         lambda values, shape: values.reshape(shape),
         lambda values: values.reshape(ones + values.shape),
+    )
+
+
+def scalar(name: str) -> Form:
+    """Return the form of a single number, which is of shape (1,) in the network."""
+    return _Mapped(
+        name,
+        lambda shape: (),
+        lambda values, shape: values.reshape(shape),
+        lambda values: values.reshape(()),
     )
 
 
@@ -231,14 +257,25 @@ class WeightTable:
         for entry in self._entries:
             if entry.path in missing or entry.names[0] not in stored:
                 continue
-            pieces = (stored[name].read() for name in entry.names)
-            values = entry.form.join(pieces, entry.shape)
+            values = entry.form.load([stored[name] for name in entry.names], entry.shape)
             if id(entry.parameter) in done:
                 _check_tied(entry, done[id(entry.parameter)], values, source)
                 continue
             set_values(entry.parameter, values)
             done[id(entry.parameter)] = entry
         return missing
+
+    def check(self, stored: Mapping[str, StoredArray], source: str) -> None:
+        """Check that a file's tensors are the parameters', exactly; nothing is read.
+
+        Args:
+            stored: The file's tensors by name.
+            source: Name of the file in messages.
+
+        Raises:
+            ParameterError: See `load`.
+        """
+        self._check(stored, source, lambda path: False, lambda name: False)
 
     def _check(
         self,

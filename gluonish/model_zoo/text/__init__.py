@@ -20,6 +20,7 @@ __all__ = [
     "Qwen2",
     "Qwen3",
     "Qwen3Moe",
+    "Tokenizer",
 ]
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
     from gluonish.model_zoo.text.heads import CausalLM
     from gluonish.model_zoo.text.llama import Llama, Mistral, Phi3, Qwen2, Qwen3
     from gluonish.model_zoo.text.mixture import Mixtral, Qwen3Moe
+    from gluonish.model_zoo.text.tokenizer import Tokenizer
 else:
     __getattr__ = _attach(
         __name__,
-        ("gemma", "gpt2", "gpt_neox", "heads", "llama", "mixture"),
+        ("gemma", "gpt2", "gpt_neox", "heads", "llama", "mixture", "tokenizer"),
         {
             "BatchGenerator": "gluonish.model_zoo.generation.batching:BatchGenerator",
             "Cache": "gluonish.model_zoo.generation.cache:Cache",
@@ -51,5 +53,6 @@ else:
             "Qwen2": "gluonish.model_zoo.text.llama:Qwen2",
             "Qwen3": "gluonish.model_zoo.text.llama:Qwen3",
             "Qwen3Moe": "gluonish.model_zoo.text.mixture:Qwen3Moe",
+            "Tokenizer": "gluonish.model_zoo.text.tokenizer:Tokenizer",
         },
     )

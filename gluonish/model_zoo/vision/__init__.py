@@ -1,4 +1,4 @@
-"""Networks for image classification."""
+"""Networks for images; vision transformers are loaded at their first use."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from gluonish.model_zoo.vision.cifar_resnet import (
     cifar_resnet110_v2,
     get_cifar_resnet,
 )
-from gluonish.model_zoo.vision.classifier import ImageClassifier
+from gluonish.model_zoo.vision.classifier import PooledClassifier
 from gluonish.model_zoo.vision.densenet import (
     DenseNet,
     densenet121,
@@ -79,26 +79,44 @@ from gluonish.model_zoo.vision.vgg import (
 )
 
 if TYPE_CHECKING:
+    from gluonish.model_zoo.vision.clip import CLIP, CLIPText, CLIPVision, Projection
     from gluonish.model_zoo.vision.convnext import ConvNeXt
+    from gluonish.model_zoo.vision.dinov2 import DINOv2
     from gluonish.model_zoo.vision.efficientnet import EfficientNet
+    from gluonish.model_zoo.vision.image_heads import DistilledClassifier, ImageClassifier
     from gluonish.model_zoo.vision.mobilenet_v3 import MobileNetV3
     from gluonish.model_zoo.vision.regnet import RegNet
+    from gluonish.model_zoo.vision.siglip import SigLIP, SigLIPText, SigLIPVision
     from gluonish.model_zoo.vision.swin import Swin
+    from gluonish.model_zoo.vision.vit import DeiT, ViT
 else:
     # Networks that most programs do not use.
     __getattr__ = _attach(
         __name__,
-        (),
+        ("clip", "dinov2", "image_heads", "siglip", "vit"),
         {
+            "CLIP": "gluonish.model_zoo.vision.clip:CLIP",
+            "CLIPText": "gluonish.model_zoo.vision.clip:CLIPText",
+            "CLIPVision": "gluonish.model_zoo.vision.clip:CLIPVision",
             "ConvNeXt": "gluonish.model_zoo.vision.convnext:ConvNeXt",
+            "DINOv2": "gluonish.model_zoo.vision.dinov2:DINOv2",
+            "DeiT": "gluonish.model_zoo.vision.vit:DeiT",
+            "DistilledClassifier": "gluonish.model_zoo.vision.image_heads:DistilledClassifier",
             "EfficientNet": "gluonish.model_zoo.vision.efficientnet:EfficientNet",
+            "ImageClassifier": "gluonish.model_zoo.vision.image_heads:ImageClassifier",
             "MobileNetV3": "gluonish.model_zoo.vision.mobilenet_v3:MobileNetV3",
+            "Projection": "gluonish.model_zoo.vision.clip:Projection",
             "RegNet": "gluonish.model_zoo.vision.regnet:RegNet",
+            "SigLIP": "gluonish.model_zoo.vision.siglip:SigLIP",
+            "SigLIPText": "gluonish.model_zoo.vision.siglip:SigLIPText",
+            "SigLIPVision": "gluonish.model_zoo.vision.siglip:SigLIPVision",
             "Swin": "gluonish.model_zoo.vision.swin:Swin",
+            "ViT": "gluonish.model_zoo.vision.vit:ViT",
         },
     )
 
 __all__ = [
+    "CLIP",
     "VGG",
     "AlexNet",
     "BasicBlockV1",
@@ -108,8 +126,13 @@ __all__ = [
     "CIFARBasicBlockV2",
     "CIFARResNetV1",
     "CIFARResNetV2",
+    "CLIPText",
+    "CLIPVision",
     "ConvNeXt",
+    "DINOv2",
+    "DeiT",
     "DenseNet",
+    "DistilledClassifier",
     "EfficientNet",
     "ImageClassifier",
     "Inception3",
@@ -117,11 +140,17 @@ __all__ = [
     "MobileNet",
     "MobileNetV2",
     "MobileNetV3",
+    "PooledClassifier",
+    "Projection",
     "RegNet",
     "ResNetV1",
     "ResNetV2",
+    "SigLIP",
+    "SigLIPText",
+    "SigLIPVision",
     "SqueezeNet",
     "Swin",
+    "ViT",
     "alexnet",
     "cifar_resnet20_v1",
     "cifar_resnet20_v2",

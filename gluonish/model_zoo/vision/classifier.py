@@ -55,7 +55,7 @@ class Classifier(WithTransform):
         return self.output(self.features(x))
 
 
-class ImageClassifier(WithTransform):
+class PooledClassifier(WithTransform):
     """A body that gives features of images, and a dense layer that gives logits of classes.
 
     Args:
@@ -89,8 +89,8 @@ class ImageClassifier(WithTransform):
         self, body: HybridBlock, classes: int = 1000, dropout: float = 0.0, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        check_positive("ImageClassifier", classes=classes)
-        check_rate("ImageClassifier", "dropout", dropout)
+        check_positive("PooledClassifier", classes=classes)
+        check_rate("PooledClassifier", "dropout", dropout)
         self.body: Any = body
         given: Any = body
         with self.name_scope():

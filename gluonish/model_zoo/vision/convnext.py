@@ -33,7 +33,7 @@ from gluonish.model_zoo.pretrained.labels import LABELS
 from gluonish.model_zoo.pretrained.sizes import SizesSetting
 from gluonish.model_zoo.pretrained.timm import register_networks
 from gluonish.model_zoo.pretrained.weights import Names
-from gluonish.model_zoo.vision.classifier import ImageClassifier
+from gluonish.model_zoo.vision.classifier import PooledClassifier
 
 __all__ = ["ConvNeXt", "ConvNeXtLayer"]
 
@@ -324,7 +324,7 @@ SETTINGS: tuple[AnySetting, ...] = (
     # Images may have any size.
     Ignored("image_size", "out_features", "out_indices", "stage_names"),
 )
-CLASSIFIER = Head(ImageClassifier, _parts("output", "classifier"), (LABELS,))
+CLASSIFIER = Head(PooledClassifier, _parts("output", "classifier"), (LABELS,))
 register_family(
     Family(
         "convnext",

@@ -9,7 +9,7 @@ from gluonish.model_zoo.pretrained.labels import LABELS
 from gluonish.model_zoo.pretrained.sizes import SizesSetting
 from gluonish.model_zoo.pretrained.timm import register_networks
 from gluonish.model_zoo.pretrained.weights import Names, rows
-from gluonish.model_zoo.vision.classifier import ImageClassifier
+from gluonish.model_zoo.vision.classifier import PooledClassifier
 from gluonish.model_zoo.vision.swin import Swin
 
 _NORM = {"gamma": "weight", "beta": "bias"}
@@ -127,7 +127,7 @@ register_family(
         "swin.",
         {
             "SwinForImageClassification": Head(
-                ImageClassifier, _parts("output", "classifier"), (LABELS,)
+                PooledClassifier, _parts("output", "classifier"), (LABELS,)
             )
         },
         _UNUSED,

@@ -24,7 +24,7 @@ from gluonish.core.errors import ArgumentError, OperatorError
 from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.core.spec import Spec
 
-LINEAR, _CUBIC, _AREA, _METHODS = 1, 2, 3, 5
+LINEAR, CUBIC, _AREA, _METHODS = 1, 2, 3, 5
 BY_SIZES, _RANDOM = 9, 10
 
 
@@ -48,7 +48,7 @@ def chosen_method(
         return draw(_METHODS)
     if interp == BY_SIZES:
         if new[0] > old[0] and new[1] > old[1]:
-            return _CUBIC
+            return CUBIC
         return _AREA if new[0] < old[0] and new[1] < old[1] else LINEAR
     if not 0 <= interp < _METHODS:
         raise ArgumentError(

@@ -63,9 +63,9 @@ def shapes_of(name: str) -> dict[str, tuple[int, ...]]:
     """
     net = get_model(name)
     parameters = net._collect_params_with_prefix()
-    if not all(all(parameter.shape or (0,)) for parameter in parameters.values()):
+    if not all(p.shape and min(p.shape) > 0 for p in parameters.values()):
         net.infer_shape(zeros(input_shape(name)))
-    return {path: tuple(parameter.shape or ()) for path, parameter in parameters.items()}
+    return {path: tuple(p.shape or ()) for path, p in parameters.items()}
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -76,6 +76,16 @@ def test_both_and_the_norm_behind_another() -> None:
     _same(joint, made)
 
 
+def test_a_norm_right_before_a_norm_that_has_the_sum() -> None:
+    x, gamma, beta, weight = variables = inputs(*_SHAPES)
+    y = call("LayerNorm", x, gamma, beta)
+    z = call("LayerNorm", y, gamma, beta)
+    joint = _joint(call("dot", z, weight) + y, variables)
+    made = lint(fuse_gradient_sum(joint, supports=_all))
+    assert _sums(made) == [(False, True)]
+    _same(joint, made)
+
+
 def test_what_stays() -> None:
     x, gamma, beta, weight = variables = inputs(*_SHAPES)
     y = call("LayerNorm", x, gamma, beta)

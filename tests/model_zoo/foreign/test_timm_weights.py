@@ -67,7 +67,7 @@ def test_command_writes_a_file_and_says_how_images_are_prepared(
     net = get_model(NAME, classes=7)
     net.load_parameters(tmp_path / "x.params")
     expected = values("conv_stem.weight", (16, 3, 3, 3))
-    np.testing.assert_array_equal(net.body.stem.conv.weight.data().asnumpy(), expected)  # type: ignore[attr-defined]  # an ImageClassifier
+    np.testing.assert_array_equal(net.body.stem.conv.weight.data().asnumpy(), expected)  # type: ignore[attr-defined]  # an PooledClassifier
 
 
 def test_resnets_take_the_transform_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ def test_the_configuration_becomes_the_transform(saved: Path) -> None:
     np.testing.assert_allclose(left, [[[1.0, 3.0, 4.0]] * 31] * 64, 1e-6)
     right = [(0.2 - 0.5) / 0.5, (0.2 - 0.25) / 0.25, (0.2 - 0.5) / 0.125]
     np.testing.assert_allclose(found[:, 10, 33:], np.tile(right, (31, 1)).T, rtol=1e-5)
-    assert get_model(NAME).transform is None  # type: ignore[attr-defined]  # an ImageClassifier
+    assert get_model(NAME).transform is None  # type: ignore[attr-defined]  # an PooledClassifier
 
 
 @pytest.mark.parametrize(

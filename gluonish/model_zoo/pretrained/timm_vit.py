@@ -1,0 +1,57 @@
+"""Vision transformers in folders of timm, whose config.json names an architecture."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gluonish.core.errors import FileFormatError, NotSupportedError, nearest
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.model_zoo.pretrained.config import MOST
+from gluonish.model_zoo.registry import get_model, model_names
+
+# Settings of training and of preprocessing, and sizes that follow from the architecture.
+_KINDS = ("vit_", "deit_")
+_KNOWN = {"architecture", "num_classes", "num_features", "global_pool", "pretrained_cfg"}
+
+
+def is_vision_transformer(entries: Mapping[str, Any]) -> bool:
+    """Whether a config.json is timm's of a vision transformer."""
+    named = entries.get("architecture")
+    return isinstance(named, str) and named.startswith(_KINDS)
+
+
+def vision_transformer(
+    entries: Mapping[str, Any], source: str, changes: Mapping[str, Any]
+) -> HybridBlock:
+    """Return the network, without values, that timm's settings describe.
+
+    Args:
+        entries: The settings.
+        source: Name of the file in messages.
+        changes: Arguments of the network's class.
+
+    Raises:
+        FileFormatError: A setting is of another type, or out of range.
+        NotSupportedError: The architecture, or a setting, is not known.
+    """
+    name, classes = entries["architecture"], entries.get("num_classes", 1000)
+    known = [x for x in model_names("transformers") if x.startswith(_KINDS)]
+    if name not in known:
+        raise NotSupportedError(
+            f"{source}: expected 'architecture' among {', '.join(known)}, got {name!r:.60}"
+            f"{nearest(name, known)}"
+        )
+    left = sorted(entries.keys() - _KNOWN)
+    if left:
+        raise NotSupportedError(
+            f"{source}: expected settings {', '.join(sorted(_KNOWN))}, got {left[0]!r}; a setting "
+            "that is not understood is never ignored: remove it, if it does not matter"
+        )
+    if type(classes) is not int or not 0 <= classes <= MOST:
+        raise FileFormatError(
+            f"{source}: expected 'num_classes' from 0 to {MOST}, got {classes!r:.60}"
+        )
+    if entries.get("global_pool", "token") != "token":
+        raise NotSupportedError(
+            f"{source}: expected 'global_pool' token, got {entries['global_pool']!r:.60}"
+        )
+    return get_model(name, classes=classes or None, **changes)
