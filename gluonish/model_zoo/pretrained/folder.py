@@ -319,9 +319,9 @@ def _merged(settings: Mapping[str, Any], extras: Mapping[str, Any]) -> dict[str,
     renamed = len(names) == len(extras.get("id2label") or names)
     for name, value in extras.items():
         known = settings.get(name)
-        if isinstance(known, dict) and isinstance(value, dict):
-            merged[name] = {**known, **value} if renamed or "config" in name else known
-        elif renamed or name != "num_labels":
+        if "config" in name and isinstance(known, dict) and isinstance(value, dict):
+            merged[name] = {**known, **value}
+        elif renamed or (known is None and name != "num_labels"):
             merged[name] = value
     return merged
 
