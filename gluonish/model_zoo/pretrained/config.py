@@ -169,9 +169,10 @@ class Config:
             )
 
     def extras(self) -> dict[str, Any]:
-        """Return the settings without an effect, which `save_pretrained` keeps."""
+        """Return the settings without an effect, which nobody took: `save_pretrained` keeps them."""
         written = {"architectures", "model_type", "dtype", "torch_dtype", "transformers_version"}
-        return {k: v for k, v in self.entries.items() if k in COMMON - written}
+        kept = COMMON - written - self._taken
+        return {k: v for k, v in self.entries.items() if k in kept}
 
 
 def _accepts(kind: Any, one: type) -> bool:

@@ -21,6 +21,9 @@ Init = TypeVar("Init", bound=Callable[..., None])
 _ZOO = "gluonish.model_zoo."
 # Which module registers a model_type.
 MODULES: Mapping[str, str] = {
+    "bert": "text.bert",
+    "distilbert": "text.bert",
+    "electra": "text.bert",
     "gemma": "text.gemma",
     "gemma2": "text.gemma",
     "gemma3_text": "text.gemma",
@@ -33,6 +36,7 @@ MODULES: Mapping[str, str] = {
     "qwen2": "text.llama",
     "qwen3": "text.llama",
     "qwen3_moe": "text.mixture",
+    "roberta": "text.bert",
 }
 _families: dict[str, "Family"] = {}
 
@@ -44,15 +48,22 @@ class Head:
     Attributes:
         network: Its class, called as ``network(body, **arguments)``; the body is its child
             ``body``.
-        names: Names of its own weights in files.
+        names: Names of its own weights in files, or a function that returns them for arguments
+            of the class; of ``{}`` for the usual ones.
         settings: Settings that are arguments of the class.
         arguments: Further arguments of the class.
+        body: Arguments of the body's class.
     """
 
     network: Callable[..., HybridBlock]
-    names: Names = ()
+    names: Names | Callable[[Mapping[str, Any]], Names] = ()
     settings: Sequence[AnySetting] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    def table(self, arguments: Mapping[str, Any]) -> Names:
+        """Return the names of its own weights, for arguments of the class."""
+        return self.names(arguments) if callable(self.names) else self.names
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,8 @@ class Family:
         heads: By their names in ``architectures``; the first is the usual one.
         unused: Endings of names in files that no parameter needs, such as tables of positions that
             are computed.
+        optional: Beginnings of the body's parameters that a file may lack, if an initializer is
+            given for them.
     """
 
     model_type: str
@@ -80,6 +93,7 @@ class Family:
     prefix: str
     heads: Mapping[str, Head] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
     def head(self, architecture: str) -> Head | None:
         """Return the head of an architecture; None for the body alone.
@@ -110,7 +124,7 @@ class Family:
             NotSupportedError: A setting, or a value, is not known.
         """
         head = self.head(architecture)
-        arguments = _read(self.settings, config)
+        arguments = {**_read(self.settings, config), **(head.body if head else {})}
         own = {**_read(head.settings, config), **head.arguments} if head else {}
         for other in self.heads.values():
             if other is not head:
@@ -150,7 +164,7 @@ class Family:
         ]
         head = None if body is net else self.head(self.architecture_of(net))
         if head is not None:
-            table += head.names
+            table += head.table(getattr(net, "_arguments", {}))
         return WeightTable(net, table, f"{type(net).__name__} of {self.model_type}")
 
     def architecture_of(self, net: HybridBlock) -> str:

@@ -78,7 +78,7 @@ def load_folder(
             stored,
             str(weights),
             setter(cpu() if ctx is None else ctx, mmap),
-            lambda path: initializer is not None and bool(head) and not path.startswith(head),
+            lambda path: initializer is not None and _may_begin_new(path, head, family),
             lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
         )
     if missing:
@@ -86,6 +86,12 @@ def load_folder(
         for name in missing:
             parameters[name].initialize(initializer, ctx=ctx)
     return net
+
+
+def _may_begin_new(path: str, head: str, family: Family) -> bool:
+    """Return whether a parameter may be missing from a file: one of a head, or an optional one."""
+    own = path.removeprefix(head)
+    return (bool(head) and own == path) or own.startswith(family.optional)
 
 
 def _generation_config(path: Path, entries: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,7 +172,7 @@ def _names_of_heads(family: Family) -> frozenset[str]:
     return frozenset(
         name
         for head in heads
-        for _, theirs in head.names
+        for _, theirs in head.table({})
         for name in ((theirs,) if isinstance(theirs, str) else theirs.names)
     )
 
