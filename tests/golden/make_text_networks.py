@@ -172,8 +172,9 @@ def _settings(kind: str, settings: dict[str, Any]) -> dict[str, Any]:
     if kind.startswith("GPT2"):
         del settings["intermediate_size"]  # it has no such setting
     if kind.startswith("DistilBert"):
-        settings["dim"], settings["hidden_dim"] = settings["hidden_size"], settings.pop(
-            "intermediate_size"
+        settings["dim"], settings["hidden_dim"] = (
+            settings["hidden_size"],
+            settings.pop("intermediate_size"),
         )
     return settings
 

@@ -169,7 +169,7 @@ class Config:
             )
 
     def extras(self) -> dict[str, Any]:
-        """Return the settings without an effect, which nobody took: `save_pretrained` keeps them."""
+        """Return settings without an effect that nobody took, which `save_pretrained` keeps."""
         written = {"architectures", "model_type", "dtype", "torch_dtype", "transformers_version"}
         kept = COMMON - written - self._taken
         return {k: v for k, v in self.entries.items() if k in kept}

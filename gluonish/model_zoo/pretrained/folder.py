@@ -28,7 +28,9 @@ from gluonish.model_zoo.pretrained.families import (
     family_of,
     family_of_type,
 )
+from gluonish.model_zoo.pretrained.sentence import Stages, read_stages, stage_files
 from gluonish.model_zoo.pretrained.weights import WeightTable, common_dtype, setter
+from gluonish.model_zoo.text.embedder import Embedder
 from gluonish.ndarray.array_file import open_arrays, write_arrays
 from gluonish.ndarray.list_file import StoredArray
 
@@ -57,10 +59,11 @@ def load_folder(
         raise MissingFileError(
             f"from_pretrained: expected a folder with {_CONFIG} and {_WEIGHTS}, got {str(path)!r}"
         )
-    entries = read_config(path)
-    source = str(path / _CONFIG)
-    family = family_of_type(entries.get("model_type"), source)
-    config = Config(entries, source)
+    stages = read_stages(path) if architecture is None else None
+    if stages is not None:
+        return _embedder(stages, ctx, dtype, mmap, **changes)
+    family, config = _read_folder(path)
+    entries, source = config.entries, config.source
     chosen = _architecture(family, entries, source) if architecture is None else architecture
     net = family.build(config, chosen, changes)
     net._extras = config.extras()
@@ -86,6 +89,29 @@ def load_folder(
         for name in missing:
             parameters[name].initialize(initializer, ctx=ctx)
     return net
+
+
+def _read_folder(path: Path) -> tuple[Family, Config]:
+    """Return the family and the settings of the network in a folder."""
+    entries, source = read_config(path), str(path / _CONFIG)
+    return family_of_type(entries.get("model_type"), source), Config(entries, source)
+
+
+def _embedder(stages: Stages, ctx: Any, dtype: Any, mmap: bool, **changes: Any) -> Embedder:
+    """Return the network of a folder of sentence-transformers.
+
+    Raises:
+        FileFormatError: The pooling expects another number of features than the network has.
+    """
+    own = {name: changes.pop(name) for name in stages.arguments if name in changes}
+    architecture = _read_folder(stages.folder)[0].architecture
+    body = load_folder(stages.folder, ctx, dtype, mmap, architecture, **changes)
+    units = body._arguments.get("units")
+    if stages.units not in (None, units):
+        raise FileFormatError(
+            f"{stages.source}: expected a pooling of {units} features, got {stages.units}"
+        )
+    return Embedder(body, **{**stages.arguments, **own})
 
 
 def _may_begin_new(path: str, head: str, family: Family) -> bool:
@@ -189,7 +215,8 @@ def from_pretrained(
     """Return the network in a folder of the kind that Hugging Face's transformers writes.
 
     ``config.json`` says which network, ``model.safetensors``, or the shards of
-    ``model.safetensors.index.json``, have its weights. Both must agree exactly.
+    ``model.safetensors.index.json``, have its weights. Both must agree exactly. A ``modules.json``,
+    which sentence-transformers writes, makes it an `Embedder` if no architecture is given.
 
     Args:
         folder: Path of the folder.
@@ -246,17 +273,25 @@ def save_pretrained(
         ParameterError: A parameter has no values.
         OSError: The folder cannot be written; its files stay as they were.
     """
-    family = family_of(net)
     limit = _nbytes(max_shard_size)
     path = Path(path_text(folder, "save_pretrained"))
+    others: dict[str, Any] = {}
+    if isinstance(net, Embedder):
+        others = stage_files(net._arguments | {"max_length": net.max_length}, net.body.units)
+        net = net.body
+    family = family_of(net)
     tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
     dtypes = {tensor.dtype.name for tensor in tensors.values()}
     config = {**family.describe(net), **getattr(net, "_extras", {})}
     config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
     total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())
     name, other = (_WEIGHTS, _INDEX) if total <= limit else (_INDEX, _WEIGHTS)
-    path.mkdir(parents=True, exist_ok=True)
-    with written_together(path / _CONFIG, path / name):
+    for file in (path / _CONFIG, *(path / other for other in others)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    with written_together(path / _CONFIG, path / name, *(path / file for file in others)):
+        for file, content in others.items():
+            with atomic_write(path / file) as opened:
+                opened.write((json.dumps(content, indent=2) + "\n").encode())
         with atomic_write(path / _CONFIG) as file:
             file.write((json.dumps(config, indent=2, sort_keys=True) + "\n").encode())
         write_arrays(

@@ -4,13 +4,13 @@ A folder has the network itself, ``1_Pooling/config.json``, and the largest numb
 ``sentence_bert_config.json``.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.core.files import open_to_read
+from gluonish.core.json_text import parse_json
 from gluonish.model_zoo.pretrained.config import Config, read_config
 
 _MODULES, _LIMITS = "modules.json", "sentence_bert_config.json"
@@ -79,14 +79,11 @@ def _entries(file: Path) -> list[dict[str, Any]]:
     """Return the objects of a JSON list."""
     with open_to_read(file, "from_pretrained") as opened:
         content = opened.read(_MAX_NBYTES + 1)
-    try:
-        found = json.loads(content) if len(content) <= _MAX_NBYTES else None
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{file}: expected JSON, got damaged text: {error}") from error
+    what = "a JSON list of modules"
+    found = parse_json(content, str(file), what) if len(content) <= _MAX_NBYTES else None
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
         raise FileFormatError(
-            f"{file}: expected a JSON list of modules of up to {_MAX_NBYTES} bytes, got something "
-            "else"
+            f"{file}: expected {what} of up to {_MAX_NBYTES} bytes, got something else"
         )
     return found
 
@@ -102,9 +99,7 @@ def _inside(path: Path, name: object, source: str) -> Path:
     else:
         inside = not Path(name).is_absolute()
     if not inside:
-        raise FileFormatError(
-            f"{source}: expected a 'path' inside of the folder, got {name!r:.60}"
-        )
+        raise FileFormatError(f"{source}: expected a 'path' inside of the folder, got {name!r:.60}")
     return path / str(name)
 
 
@@ -143,8 +138,7 @@ def stage_files(arguments: Mapping[str, Any], units: int) -> dict[str, Any]:
         for i, (kind, place) in enumerate(zip(kinds, places, strict=True))
     ]
     pooling: dict[str, Any] = {
-        f"pooling_mode_{name}": ours == arguments["pooling"]
-        for name, ours in _MODES.items()
+        f"pooling_mode_{name}": ours == arguments["pooling"] for name, ours in _MODES.items()
     }
     pooling["word_embedding_dimension"] = units
     found: dict[str, Any] = {_MODULES: modules, "1_Pooling/config.json": pooling}

@@ -18,7 +18,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense, Dropout, Embedding
 from gluonish.gluon.nn.normalization import LayerNorm
-from gluonish.gluon.nn.positions import PositionalEmbedding, places_along
+from gluonish.gluon.nn.positions import PositionalEmbedding
 from gluonish.gluon.nn.tensor import Tensor, check_positive, check_rate
 from gluonish.gluon.nn.transformer import TransformerEncoder
 from gluonish.model_zoo.pretrained.config import (
