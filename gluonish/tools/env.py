@@ -181,9 +181,14 @@ def _error(flag: Flag[object]) -> ConfigError | None:
     return None
 
 
+def _hidden(flag: Flag[object], value: Any) -> Any:
+    """Return the value to print: a secret that is set is not shown."""
+    return "(hidden)" if flag.kind == "secret" and value else value
+
+
 def _row(flag: Flag[object]) -> tuple[str, ...]:
     invalid = _error(flag) is not None
-    value = flag.text if invalid else flag.value_as_text
+    value = flag.text if invalid else _hidden(flag, flag.value_as_text)
     source = "invalid" if invalid else flag.source
     return flag.name, flag.kind, value, source, flag.default_as_text, flag.expected, flag.doc
 
@@ -200,7 +205,7 @@ def _entry(flag: Flag[object]) -> dict[str, Any]:
     return {
         "name": flag.name,
         "type": flag.kind,
-        "value": flag.text if invalid else flag.value,
+        "value": flag.text if invalid else _hidden(flag, flag.value),
         "source": "invalid" if invalid else flag.source,
         "default": flag.default_as_text,
         "allowed": flag.expected,

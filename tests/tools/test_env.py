@@ -212,3 +212,14 @@ def test_the_table_tells_once_of_a_variable_without_effect(
         monkeypatch.setenv(second.name, second.default_as_text)
         env.run(arguments())
     assert (told(first, caplog), told(second, caplog)) == (1, 1)
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_a_token_is_not_printed(
+    json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    assert env.run(arguments("HF_TOKEN", json=json)) == 0
+    printed = capsys.readouterr().out
+    assert "(hidden)" in printed
+    assert "hf_secret" not in printed

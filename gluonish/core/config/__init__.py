@@ -38,6 +38,12 @@ from gluonish.core.config.environment import (
 )
 from gluonish.core.config.files import (
     GLUONISH_MAP_FILES,
+    HF_ENDPOINT,
+    HF_HOME,
+    HF_HUB_CACHE,
+    HF_HUB_OFFLINE,
+    HF_TOKEN,
+    HF_TOKEN_PATH,
     MXNET_GLUON_REPO,
     MXNET_HOME,
 )
@@ -146,6 +152,12 @@ __all__ = [
     "GLUONISH_MAP_FILES",
     "GLUONISH_PAD_CHANNELS",
     "GLUONISH_STAGING_MB",
+    "HF_ENDPOINT",
+    "HF_HOME",
+    "HF_HUB_CACHE",
+    "HF_HUB_OFFLINE",
+    "HF_TOKEN",
+    "HF_TOKEN_PATH",
     "MXNET_BACKWARD_DO_MIRROR",
     "MXNET_CPU_NNPACK_NTHREADS",
     "MXNET_CPU_PARALLEL_COPY_SIZE",

@@ -115,5 +115,6 @@ def _name(text: str) -> str:
 
 
 NAME: Kind[str] = Kind("name", "a name of letters, digits, _, . and -", _name, str)
+SECRET: Kind[str] = Kind("secret", "any text", str, str)  # not shown by `gluonish env`
 TEXT: Kind[str] = Kind("text", "any text", str, str)
 PATH: Kind[str] = Kind("path", "a path", _expand, str)

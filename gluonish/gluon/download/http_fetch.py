@@ -126,10 +126,11 @@ def _monitored(pool: Any, monitor: StallMonitor) -> Any:
 
 
 _LOG = logging.getLogger("gluonish")
-_CONNECT_TIMEOUT_S = 20.0
-_READ_TIMEOUT_S = 60.0
+TIMEOUTS_S = (20.0, 60.0)
+"""Time limits to connect, and to receive anything."""
+
 # Time limit of a response head, and of each chunk, for which 700 bytes a second suffice.
-_STALL_S = 90.0
+STALL_S = 90.0
 # A connection that is cut off loses at most the chunk that is being read.
 _CHUNK_NBYTES = 1 << 16
 _FIRST_PAUSE_S = 0.1
@@ -140,7 +141,7 @@ _TRUST = (
     "set REQUESTS_CA_BUNDLE to a file of trusted certificates, or pass verify_ssl=False to trust "
     "any server"
 )
-_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
 
 
@@ -177,11 +178,30 @@ class _Response(Protocol):
 _Get = Callable[..., _Response]
 
 
-class _CutOffError(Exception):
+class BearerToken:
+    """Authorization of `requests` by a token.
+
+    As an object and not a header, so that a ``.netrc`` file does not replace it; `requests` removes
+    the header of a request that is redirected to another host.
+
+    Args:
+        token: The token.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __call__(self, request: Any) -> Any:
+        """Add the header to a prepared request."""
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
+
+
+class CutOffError(Exception):
     """Raised if an attempt ended early; another attempt may resume the download."""
 
 
-class _RefusedError(Exception):
+class RefusedError(Exception):
     """Raised if the server rejects the request permanently."""
 
 
@@ -193,6 +213,8 @@ def fetch(
     verify_ssl: bool = True,
     advice: str = "",
     max_nbytes: int | None = None,
+    token: str = "",
+    label: str = "",
 ) -> Path:
     """Download ``url`` into a file next to ``target``.
 
@@ -204,6 +226,8 @@ def fetch(
         advice: Advice in the error message of a failed download.
         max_nbytes: Maximum size in bytes; None for the size that the server announces, or
             `UNANNOUNCED_NBYTES` if it announces none.
+        token: Token for the host of ``url``; hosts to which it redirects do not receive it.
+        label: Name beside the progress bar; the target's name by default.
 
     Returns:
         Path of the complete file, ``{target}.part``, which the caller checks and renames or
@@ -219,41 +243,48 @@ def fetch(
     part = target.with_name(f"{target.name}.part")
     for attempt in range(retries + 1):
         try:
-            with requests.Session() as session, StallMonitor(session, _STALL_S) as monitor:
+            with requests.Session() as session, StallMonitor(session, STALL_S) as monitor:
                 # REQUESTS_CA_BUNDLE would override the session's ``verify``.
                 get = session.get if verify_ssl else partial(session.get, verify=False)
+                if token:
+                    get = partial(get, auth=BearerToken(token))
                 with _stalls(monitor, url):
-                    _attempt(get, monitor, url, part, max_nbytes)
+                    _attempt(get, monitor, url, part, max_nbytes, label or target.name)
             break
-        except (_CutOffError, _RefusedError) as error:
-            if attempt == retries or isinstance(error, _RefusedError):
+        except (CutOffError, RefusedError) as error:
+            if attempt == retries or isinstance(error, RefusedError):
                 message = f"download: expected to fetch {url}, got {error}"
                 raise DownloadError(f"{message}; {advice}" if advice else message) from error
             _LOG.warning("download: %s; attempt %d of %d", error, attempt + 2, retries + 1)
-            time.sleep(min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
+            pause(attempt)
     _description(part).unlink(missing_ok=True)
     return part
 
 
+def pause(attempt: int) -> None:
+    """Wait before another attempt: longer after each."""
+    time.sleep(min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
+
+
 @contextmanager
 def _stalls(monitor: StallMonitor, url: str) -> Iterator[None]:
-    """Convert the errors of a connection that was shut down to `_CutOffError`."""
+    """Convert the errors of a connection that was shut down to `CutOffError`."""
     stalled = None
     try:
         yield
-    except (_CutOffError, _RefusedError) as error:
+    except (CutOffError, RefusedError) as error:
         if not monitor.expired:
             raise
         stalled = error
     if monitor.expired:  # also without an error: a body of unannounced length seems complete
-        raise _CutOffError(
-            f"{url} sent less than {_CHUNK_NBYTES} bytes in {_STALL_S:g} seconds"
+        raise CutOffError(
+            f"{url} sent less than {_CHUNK_NBYTES} bytes in {STALL_S:g} seconds"
         ) from stalled
 
 
 @contextmanager
-def _transfer_errors() -> Iterator[None]:
-    """Convert errors of the HTTP libraries to `_CutOffError` and `_RefusedError`.
+def transfer_errors() -> Iterator[None]:
+    """Convert errors of the HTTP libraries to `CutOffError` and `RefusedError`.
 
     The libraries also raise ValueErrors of parsed addresses and numbers, and urllib3's own errors.
     """
@@ -263,14 +294,14 @@ def _transfer_errors() -> Iterator[None]:
     try:
         yield
     except ValueError as error:  # an invalid address or length, which is permanent
-        raise _RefusedError(_excerpt(str(error))) from error
+        raise RefusedError(excerpt(str(error))) from error
     except (requests.RequestException, below) as error:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
-            raise _RefusedError(f"{_excerpt(str(error))}; {_TRUST}") from error
-        raise _CutOffError(_excerpt(str(error))) from error
+            raise RefusedError(f"{excerpt(str(error))}; {_TRUST}") from error
+        raise CutOffError(excerpt(str(error))) from error
 
 
-def _excerpt(text: str) -> str:
+def excerpt(text: str) -> str:
     """Return a server's or library's text as one line, with control characters escaped."""
     if len(text) > 2 * _EXCERPT_LENGTH:  # the reason comes last
         text = f"{text[:_EXCERPT_LENGTH]}...{text[-_EXCERPT_LENGTH:]}"
@@ -278,7 +309,7 @@ def _excerpt(text: str) -> str:
 
 
 def _attempt(
-    get: _Get, monitor: StallMonitor, url: str, part: Path, max_nbytes: int | None
+    get: _Get, monitor: StallMonitor, url: str, part: Path, max_nbytes: int | None, label: str
 ) -> None:
     known = _read_description(part, url)
     have = part.stat().st_size if known is not None else 0
@@ -287,19 +318,18 @@ def _attempt(
         headers["Range"] = f"bytes={have}-"
         if known.validator:
             headers["If-Range"] = known.validator
-    timeout = (_CONNECT_TIMEOUT_S, _READ_TIMEOUT_S)
     with ExitStack() as responses:
 
         def close_at_exit(response: _Response, *_: object, **__: object) -> None:
             # Otherwise a failed redirect would stay open.
             responses.callback(response.close)
 
-        with _transfer_errors():
+        with transfer_errors():
             response = get(
                 url,
                 headers=headers,
                 stream=True,
-                timeout=timeout,
+                timeout=TIMEOUTS_S,
                 hooks={"response": close_at_exit},
             )
         monitor.step()
@@ -307,20 +337,20 @@ def _attempt(
         version = _version(response, url, start)
         if max_nbytes is not None and (version.length or 0) > max_nbytes:
             _discard(part)
-            raise _RefusedError(f"{version.length} bytes, more than {max_nbytes}")
+            raise RefusedError(f"{version.length} bytes, more than {max_nbytes}")
         if start and start == version.length:
             return
         check_free_space(part, (version.length or 0) - start)
         _description(part).write_text(json.dumps(asdict(version)), encoding="utf-8")
-        _receive(response, monitor, part, start, version.length, max_nbytes)
+        _receive(response, monitor, part, start, version.length, max_nbytes, label)
 
 
 def _start(response: _Response, url: str, part: Path, known: _Version | None, have: int) -> int:
     """Return the offset at which the response's body starts; 0 if it is the full content.
 
     Raises:
-        _RefusedError: The server rejects the request permanently.
-        _CutOffError: The request should be repeated.
+        RefusedError: The server rejects the request permanently.
+        CutOffError: The request should be repeated.
     """
     status = response.status_code
     if status == _PARTIAL and known is not None and _continues(response, url, known, have):
@@ -331,10 +361,10 @@ def _start(response: _Response, url: str, part: Path, known: _Version | None, ha
         if status == _NOT_SATISFIABLE and _total(response) == have and have:
             return have
         _discard(part)
-        raise _CutOffError(f"{url} cannot be continued at byte {have}")
-    if status in _TRANSIENT:
-        raise _CutOffError(f"{url} answered {status} {_excerpt(response.reason)}")
-    raise _RefusedError(f"{status} {_excerpt(response.reason)}")
+        raise CutOffError(f"{url} cannot be continued at byte {have}")
+    if status in TRANSIENT:
+        raise CutOffError(f"{url} answered {status} {excerpt(response.reason)}")
+    raise RefusedError(f"{status} {excerpt(response.reason)}")
 
 
 def _continues(response: _Response, url: str, known: _Version, have: int) -> bool:
@@ -380,14 +410,14 @@ def _receive(
     start: int,
     length: int | None,
     max_nbytes: int | None,
+    label: str,
 ) -> None:
     limit = length if length is not None else most_nbytes(part, start, max_nbytes)
     try:
         with part.open("r+b" if start else "wb") as file:
             file.seek(start)
             file.truncate()
-            name = part.name.removesuffix(".part")
-            end = _write(_chunks(response, monitor), file, name, start, length, limit)
+            end = _write(_chunks(response, monitor), file, label, start, length, limit)
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -399,16 +429,16 @@ def _receive(
     if end > limit:
         _discard(part)
         if length is None:
-            raise _RefusedError(f"more than {limit} bytes, a size that the server did not announce")
-        raise _CutOffError(f"{response.url} sent more than the announced {length} bytes")
+            raise RefusedError(f"more than {limit} bytes, a size that the server did not announce")
+        raise CutOffError(f"{response.url} sent more than the announced {length} bytes")
     if length is not None and end != length:
-        raise _CutOffError(f"{response.url} ended after {end} of {length} bytes")
+        raise CutOffError(f"{response.url} ended after {end} of {length} bytes")
 
 
 def _chunks(response: _Response, monitor: StallMonitor) -> Iterator[bytes]:
     chunks = iter(response.iter_content(_CHUNK_NBYTES))
     while True:
-        with _transfer_errors():
+        with transfer_errors():
             chunk = next(chunks, None)
         if chunk is None:
             return

@@ -40,7 +40,7 @@ def folder_error(error: Exception, folder: Path) -> DownloadError:
     """Return the DownloadError for a folder that cannot be created or written."""
     return DownloadError(
         f"download: expected a writable folder, got {error} for {folder}; pass another folder or"
-        " set MXNET_HOME to one"
+        " set MXNET_HOME (HF_HOME for networks of the hub) to one"
     )
 
 
@@ -75,7 +75,8 @@ def most_nbytes(path: Path, have: int, max_nbytes: int | None) -> int:
 def _no_space(path: Path, got: str | None) -> DownloadError:
     return DownloadError(
         f"download: expected free space for {path.name} in {path.parent}, got {got};"
-        " free some space or set MXNET_HOME to a folder on another disk"
+        " free some space or set MXNET_HOME (HF_HOME for networks of the hub) to a folder on"
+        " another disk"
     )
 
 
@@ -86,14 +87,15 @@ _POLL_S = 0.1
 
 
 @contextmanager
-def exclusive(target: Path) -> Iterator[None]:
+def exclusive(target: Path, lock_path: Path | None = None) -> Iterator[None]:
     """Context manager that locks ``target`` against other processes and threads.
 
-    The lock is a hidden file next to the target. It is never deleted: if a lock file were deleted
-    while another process waits for it, two processes could acquire the lock.
+    The lock file is never deleted: if it were deleted while another process waits for it, two
+    processes could acquire the lock.
 
     Args:
         target: Path of the file that will be created; its folder is created, too.
+        lock_path: Path of the lock file; a hidden file next to the target by default.
 
     Raises:
         DownloadError: The folder is not writable, or another process held the lock for half an
@@ -101,9 +103,10 @@ def exclusive(target: Path) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
-    path = target.with_name(f".{target.name}.lock")
+    path = lock_path or target.with_name(f".{target.name}.lock")
     lock = FileLock(path)
     make_folder(target.parent)
+    make_folder(path.parent)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -119,7 +122,7 @@ def exclusive(target: Path) -> Iterator[None]:
                 f" result; end that process, or delete {path} if it no longer runs"
             ) from error
     except (OSError, NotImplementedError) as error:  # the latter if the disk has no locks
-        raise folder_error(error, target.parent) from error
+        raise folder_error(error, path.parent) from error
     try:
         # On Windows not even the lock's owner may write to a locked file.
         with suppress(OSError):

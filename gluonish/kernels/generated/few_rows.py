@@ -37,7 +37,8 @@ _LINE = 64  # bytes of a cache line
 # output are enough.
 _AHEAD = 1024
 _CHAINS = 4
-_ACTIVATIONS = (None, "relu", "gelu")
+_CUBIC, _TANH_SCALE = 0.044715, math.sqrt(2 / math.pi)  # of GELU by tanh
+_ACTIVATIONS = (None, "relu", "gelu", "gelu_tanh")
 
 
 class _Form(NamedTuple):
@@ -251,8 +252,13 @@ class _Writer:
         code = self.code
         if self.form.activation == "relu":
             return code.relu(x)
-        scaled = code.multiply(x, code.constant(math.sqrt(0.5)))
-        inner = code.add(code.function("erf", scaled), code.constant(1.0))
+        if self.form.activation == "gelu":
+            inner = code.function("erf", code.multiply(x, code.constant(math.sqrt(0.5))))
+        else:
+            cubic = code.multiply(code.multiply(x, x), code.constant(_CUBIC))
+            scaled = code.multiply(x, code.add(cubic, code.constant(1.0)))
+            inner = code.function("tanh", code.multiply(scaled, code.constant(_TANH_SCALE)))
+        inner = code.add(inner, code.constant(1.0))
         return code.multiply(code.multiply(x, code.constant(0.5)), inner)
 
 

@@ -82,8 +82,7 @@ class Runner:
 
     def context(self) -> Any:
         """Return the device of the parameters."""
-        parameter = next(iter(self.net.collect_params().values()))
-        return parameter.list_ctx()[0]
+        return _first_parameter(self.net).list_ctx()[0]
 
     def new_cache(self, rows: int, length: int, dtype: Any = None) -> Cache:
         """Return an empty cache for some rows with room for some tokens."""
@@ -158,6 +157,14 @@ class Runner:
         for row, part in zip(cache.tokens, parts, strict=True):
             row += part
         return Next(scores, best)
+
+
+def _first_parameter(block: Any) -> Any:
+    """Return the first parameter of a network; `collect_params` would visit all."""
+    for parameter in block._reg_params.values():
+        return parameter
+    found = (_first_parameter(child) for child in block._children.values())
+    return next((one for one in found if one is not None), None)
 
 
 def _piece(prompts: Sequence[Sequence[int]], places: Sequence[int]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gluonish.core.context import cpu
+from gluonish.core.context import current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
@@ -28,6 +28,7 @@ from gluonish.model_zoo.pretrained.families import (
     family_of,
     family_of_type,
 )
+from gluonish.model_zoo.pretrained.hub import folder_or_snapshot
 from gluonish.model_zoo.pretrained.sentence import Stages, read_stages, stage_files
 from gluonish.model_zoo.pretrained.weights import WeightTable, common_dtype, setter
 from gluonish.model_zoo.text.embedder import Embedder
@@ -51,14 +52,11 @@ def load_folder(
     mmap: bool = False,
     architecture: str | None = None,
     initializer: Initializer | None = None,
+    revision: str | None = None,
     **changes: Any,
 ) -> Any:
     """Return the network of a folder; see `from_pretrained`."""
-    path = Path(path_text(folder, "from_pretrained"))
-    if not path.is_dir():
-        raise MissingFileError(
-            f"from_pretrained: expected a folder with {_CONFIG} and {_WEIGHTS}, got {str(path)!r}"
-        )
+    path = folder_or_snapshot(folder, revision, "from_pretrained")
     stages = read_stages(path) if architecture is None else None
     if stages is not None:
         return _embedder(stages, ctx, dtype, mmap, **changes)
@@ -80,7 +78,7 @@ def load_folder(
         missing = table.load(
             stored,
             str(weights),
-            setter(cpu() if ctx is None else ctx, mmap),
+            setter(current_context() if ctx is None else ctx, mmap),
             lambda path: initializer is not None and _may_begin_new(path, head, family),
             lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
         )
@@ -210,6 +208,7 @@ def from_pretrained(
     mmap: bool = False,
     architecture: str | None = None,
     initializer: Initializer | None = None,
+    revision: str | None = None,
     **changes: Any,
 ) -> Any:
     """Return the network in a folder of the kind that Hugging Face's transformers writes.
@@ -219,8 +218,9 @@ def from_pretrained(
     which sentence-transformers writes, makes it an `Embedder` if no architecture is given.
 
     Args:
-        folder: Path of the folder.
-        ctx: Device, or a list of devices; the CPU by default.
+        folder: Path of the folder, or ``org/name`` of a network of the hub, which is downloaded
+            into the hub's cache (``HF_HOME``) unless it is there.
+        ctx: Device, or a list of devices; the current one by default.
         dtype: Element type of the parameters; None for that of most weights.
         mmap: Whether to map the file instead of reading it: weights are read at their first use,
             and several processes share them. See the warning of `mx.nd.load`. Weights of several
@@ -230,11 +230,13 @@ def from_pretrained(
             for a body whose new head has no weights yet, which then needs an ``initializer``.
             Weights of other heads are left out.
         initializer: Initializer of a head that the file does not have.
+        revision: Branch, tag or commit of a network of the hub; ``"main"`` by default.
         **changes: Arguments of the network's class in place of those of ``config.json``, such as
             ``dropout``.
 
     Raises:
         MissingFileError: There is no folder, or a file is missing.
+        DownloadError: The hub refuses, cannot be reached, or sends something else.
         FileFormatError: A file is damaged, or a setting is missing or out of range.
         NotSupportedError: The network, a setting or a value of it is not known.
         ParameterError: Weights are missing, left over, or have another shape.
@@ -251,7 +253,7 @@ def from_pretrained(
         >>> net(mx.nd.array([[1, 2, 3]], dtype="int32")).shape
         (1, 3, 32)
     """
-    return load_folder(folder, ctx, dtype, mmap, architecture, initializer, **changes)
+    return load_folder(folder, ctx, dtype, mmap, architecture, initializer, revision, **changes)
 
 
 def save_pretrained(

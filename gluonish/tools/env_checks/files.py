@@ -8,16 +8,24 @@ from typing import NamedTuple
 
 from gluonish.core.config import (
     GLUONISH_MAP_FILES,
+    HF_ENDPOINT,
+    HF_HOME,
+    HF_HUB_CACHE,
+    HF_HUB_OFFLINE,
+    HF_TOKEN,
+    HF_TOKEN_PATH,
     MXNET_GLUON_REPO,
     MXNET_HOME,
     MXNET_MP_OPENCV_NUM_THREADS,
     MXNET_MP_WORKER_NTHREADS,
 )
+from gluonish.core.errors import DownloadError, MissingFileError
 from gluonish.core.file_map import private_map
 from gluonish.gluon.data import DataLoader, SimpleDataset
 from gluonish.gluon.download import download, published_url
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import disk_cache
+from gluonish.model_zoo.pretrained import hub, hub_cache
 from gluonish.tools.env_checks.process import NotHereError, expect, observes
 
 
@@ -74,6 +82,86 @@ def _map() -> str:
     expected = [os.name == "posix", False]
     expect(GLUONISH_MAP_FILES, mapped == expected, "a map with 1 only", mapped)
     return "a file of 1 MiB was mapped with 1 (on POSIX), and not with 0"
+
+
+@observes(HF_HOME)
+def _hub_home() -> str:
+    """Locate the hub's cache in two homes."""
+    found = []
+    with HF_HUB_CACHE.override(""):
+        for home in ("/first", "/second"):
+            with HF_HOME.override(home):
+                found.append(hub_cache.cache_folder())
+    expected = [Path("/first/hub").absolute(), Path("/second/hub").absolute()]
+    expect(HF_HOME, found == expected, "the folder hub in each", found)
+    return "the hub's cache was the folder hub in each of two homes"
+
+
+@observes(HF_HUB_CACHE)
+def _hub_cache() -> str:
+    """Locate the hub's cache."""
+    with HF_HUB_CACHE.override("/cache"):
+        found = hub_cache.cache_folder()
+    expect(HF_HUB_CACHE, found == Path("/cache"), "that folder", found)
+    return "the hub's cache was that folder"
+
+
+@observes(HF_TOKEN)
+def _token() -> str:
+    """Read two tokens."""
+    found = []
+    for text in ("first", "second"):
+        with HF_TOKEN.override(text):
+            found.append(hub_cache.token())
+    expect(HF_TOKEN, found == ["first", "second"], "both tokens", "others")
+    return "two tokens were read"
+
+
+@observes(HF_TOKEN_PATH)
+def _token_path() -> str:
+    """Read a token from a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "token")
+        path.write_text("first")
+        with HF_TOKEN.override(""), HF_TOKEN_PATH.override(str(path)):
+            found = hub_cache.token()
+    expect(HF_TOKEN_PATH, found == "first", "the file's token", "another")
+    return "a token was read from the file"
+
+
+def _refusal(offline: bool, endpoint: str) -> str:
+    """Request a network of a hub that does not exist; return the error's class and message."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        HF_HUB_CACHE.override(folder),
+        HF_HUB_OFFLINE.override(offline),
+        HF_ENDPOINT.override(endpoint),
+    ):
+        try:
+            hub.snapshot("org/name")
+        except (MissingFileError, DownloadError) as error:
+            return f"{type(error).__name__}: {error}"
+    return "no error"
+
+
+@observes(HF_HUB_OFFLINE)
+def _offline() -> str:
+    """Request a network with and without a connection."""
+    endpoint = "http://127.0.0.1:9"
+    found = [_refusal(offline, endpoint).split(":")[0] for offline in (True, False)]
+    expected = ["MissingFileError", "DownloadError"]
+    expect(HF_HUB_OFFLINE, found == expected, "a request with 0 only", found)
+    return "a network was looked for in the cache with 1, and requested with 0"
+
+
+@observes(HF_ENDPOINT)
+def _hub_endpoint() -> str:
+    """Request a network of two hubs."""
+    endpoints = ["http://127.0.0.1:9", "http://127.0.0.1:9/mirror"]
+    found = [_refusal(False, endpoint) for endpoint in endpoints]
+    requested = [f"{url}/org/name/" in text for url, text in zip(endpoints, found, strict=True)]
+    expect(HF_ENDPOINT, all(requested), "a request of each", found)
+    return "a network was requested from each of two addresses"
 
 
 class _Threads(NamedTuple):

@@ -35,7 +35,7 @@ TRICKLING = {
 @pytest.fixture(autouse=True)
 def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_fetch, "_FIRST_PAUSE_S", 0.001)
-    monkeypatch.setattr(http_fetch, "_STALL_S", STALL_S)
+    monkeypatch.setattr(http_fetch, "STALL_S", STALL_S)
 
 
 def trickling(at_once: bytes, slowly: bytes) -> Callable[[], Iterator[bytes]]:

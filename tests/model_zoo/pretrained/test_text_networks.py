@@ -45,10 +45,21 @@ UNUSED = {
 OF_HEADS = {"classifier_dropout", "qa_dropout", "seq_classif_dropout", "tie_word_embeddings"}
 
 
+def network(case: str) -> Any:
+    """Return the network of a folder on the current device."""
+    return _network(case, mx.current_context())
+
+
 @cache
-def network(case: str, dtype: str = "float32") -> Any:
-    """Return the network of a folder."""
-    return from_pretrained(FOLDERS / case, dtype=dtype)
+def _network(case: str, ctx: mx.Context) -> Any:
+    return from_pretrained(FOLDERS / case, ctx, dtype="float32")
+
+
+@pytest.fixture(autouse=True)
+def _on_new_devices() -> None:
+    """Forget networks on GPUs, which tests on the double of CuPy have for themselves."""
+    if mx.current_context().device_type == "gpu":
+        _network.cache_clear()
 
 
 @cache
