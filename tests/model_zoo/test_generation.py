@@ -10,6 +10,7 @@ import pytest
 
 import gluonish as mx
 from gluonish.model_zoo import from_pretrained
+from gluonish.model_zoo.generation.batching import BatchGenerator
 from gluonish.model_zoo.generation.cache import Cache
 from gluonish.model_zoo.generation.options import options_of
 from gluonish.model_zoo.generation.processors import probabilities, processors_of
@@ -226,3 +227,75 @@ def test_processors_of_the_user_come_before_drawing() -> None:
 def test_bad_input_is_refused(prompt: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(mx.base.MXNetError, match=message):
         network().generate(prompt, **options)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_texts_in_changing_batches_are_those_that_they_are_alone(name: str) -> None:
+    net = network(name)
+    given: dict[str, Any] = {"max_new_tokens": 7, "eos_token_id": [10, 25]}
+    prompts = [*PROMPTS, [2, 9, 9], [30, 1]]
+    batch = BatchGenerator(net, max_batch=3, **given)
+    found: dict[int, list[int]] = {}
+    steps = 0
+    while batch.is_busy or len(found) < len(prompts):
+        if len(found) < len(prompts):  # a new one in each of the first steps
+            found[batch.insert(prompts[len(found)])] = []
+        new = batch.step()
+        assert len(new) <= 3
+        for number, token, is_last in new:
+            found[number].append(token)
+            assert is_last == (len(found[number]) == 7 or token in (10, 25))
+        steps += 1
+    assert list(found.values()) == [net.generate(prompt, **given) for prompt in prompts]
+    assert steps < sum(map(len, found.values()))
+    assert batch.step() == []
+
+
+def test_drawn_texts_in_a_batch_are_those_of_their_seeds() -> None:
+    net = network()
+    batch = BatchGenerator(net, max_batch=2, max_new_tokens=5, do_sample=True)
+    found: dict[int, list[int]] = {batch.insert(PROMPT, seed=seed): [] for seed in (1, 2, 3)}
+    while batch.is_busy:
+        for number, token, _ in batch.step():
+            found[number].append(token)
+    wanted = [net.generate(PROMPT, 5, do_sample=True, seed=seed) for seed in (1, 2, 3)]
+    assert list(found.values()) == wanted
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_guesses_change_the_number_of_steps_and_no_token(name: str) -> None:
+    net, small = network(name), network("llama")
+    options: list[dict[str, Any]] = [{}, {"repetition_penalty": 1.3}, {"eos_token_id": [10, 25]}]
+    for prompt in PROMPTS:
+        for given in options:
+            want = net.generate(prompt, NEW_TOKENS, **given)
+            assert net.generate(prompt, NEW_TOKENS, prompt_lookup=True, **given) == want
+            assert net.generate(prompt, NEW_TOKENS, assistant_model=small, **given) == want
+
+
+def test_right_guesses_save_steps() -> None:
+    net = network()
+    calls: list[int] = []
+    scores = net.checker.scores
+
+    def counted(cache: Any, tokens: Any) -> Any:
+        calls.append(len(tokens))
+        return scores(cache, tokens)
+
+    net.checker.scores = counted
+    try:
+        found = net.generate(PROMPT, 17, assistant_model=net)
+    finally:
+        del net.checker.scores
+    assert found == net.generate(PROMPT, 17)
+    assert calls == [8, 8]  # the prompt gives the first token, each check eight more
+
+
+def test_what_guesses_cannot_do_is_refused() -> None:
+    net = network()
+    for options, message in (
+        ({"prompt_lookup": True, "do_sample": True}, "without do_sample"),
+        ({"prompt_lookup": True, "assistant_model": net}, "got both"),
+    ):
+        with pytest.raises(mx.base.MXNetError, match=message):
+            net.generate(PROMPT, 2, **options)

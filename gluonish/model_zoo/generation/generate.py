@@ -17,6 +17,13 @@ from gluonish.model_zoo.generation.search import (
     repeated,
     search,
 )
+from gluonish.model_zoo.generation.speculative import (
+    GUESSES,
+    Checker,
+    Guess,
+    guesser,
+    speculate,
+)
 from gluonish.ndarray import NDArray
 
 Callback = Callable[[int, int], object]
@@ -35,6 +42,7 @@ class Generates:
     generation_config: Mapping[str, Any] = {}
     tokenizer: Any = None
     _runner: Runner | None = None
+    _checker: Checker | None = None
 
     @property
     def runner(self) -> Runner:
@@ -43,6 +51,14 @@ class Generates:
             object.__setattr__(self, "_runner", Runner(self))
         assert self._runner is not None
         return self._runner
+
+    @property
+    def checker(self) -> Checker:
+        """What computes the scores behind guesses."""
+        if self._checker is None:
+            object.__setattr__(self, "_checker", Checker(self))
+        assert self._checker is not None
+        return self._checker
 
     def new_cache(self, batch_size: int = 1, length: int = 1, dtype: Any = None) -> Cache:
         """Return an empty `Cache` for `generate`.
@@ -62,6 +78,8 @@ class Generates:
         cache: Cache | None = None,
         callback: Callback | None = None,
         logits_processor: Sequence[Processor] = (),
+        assistant_model: Any = None,
+        prompt_lookup: bool = False,
         **options: Any,
     ) -> Any:
         """Return what follows prompts.
@@ -78,6 +96,11 @@ class Generates:
             callback: Called with row and token for each token that is chosen.
             logits_processor: Functions ``(scores, tokens) -> scores`` of one row, with scores
                 (vocab_size,) in float32, after those of repetitions and before those of drawing.
+            assistant_model: A smaller language model of the same vocabulary, which guesses tokens
+                that this one checks several at a time. The text is that of the most probable
+                tokens, which need more than the usual steps only where guesses are wrong.
+            prompt_lookup: Whether guesses are what followed the last tokens earlier in the text,
+                which serves for summaries and corrections.
             **options: See `GenerationOptions`.
 
         Returns:
@@ -97,7 +120,11 @@ class Generates:
             made = self._beams(rows, given, logits_processor, cache)
         else:
             made = [[] for _ in range(len(rows) * given.num_return_sequences)]
-            for new in self._tokens(rows, given, logits_processor, cache):
+            found_by = self._tokens(rows, given, logits_processor, cache)
+            if assistant_model is not None or prompt_lookup:
+                guess = guesser(self, assistant_model, prompt_lookup)
+                found_by = self._guessed(rows, given, logits_processor, cache, guess)
+            for new in found_by:
                 made[new.row].append(new.token)
                 if callback is not None:
                     callback(new.row, new.token)
@@ -145,7 +172,7 @@ class Generates:
         cache: Cache | None,
     ) -> Iterator[NewToken]:
         """Yield the tokens behind prompts; each prompt is computed once."""
-        times, seed = options.num_return_sequences, _seed(options)
+        times, seed = options.num_return_sequences, self._seed(options)
         choosers = [
             Chooser(
                 options, row, self._room(row, options), further, (seed, i), self._stops(options)
@@ -157,6 +184,30 @@ class Generates:
         made = self.runner.read(ready, rows)
         ready, made = repeated(ready, made, times)
         yield from search(self.runner, ready, made, choosers)
+
+    def _guessed(
+        self,
+        rows: list[list[int]],
+        options: GenerationOptions,
+        further: Sequence[Processor],
+        cache: Cache | None,
+        guess: Guess,
+    ) -> Iterator[NewToken]:
+        """Yield the tokens behind one prompt after another, by guesses that are checked."""
+        if options.samples or (cache is not None and len(rows) > 1):
+            raise ArgumentError(
+                "generate: expected assistant_model or prompt_lookup without do_sample, and with a "
+                f"cache for one prompt only, got do_sample {options.do_sample} and {len(rows)} "
+                "prompts"
+            )
+        for i, row in enumerate(rows):
+            room = self._room(row, options)
+            chooser = Chooser(options, row, room, further, (0, i), self._stops(options))
+            ready = self._ready([row], room + GUESSES + 1, cache)
+            made = self.runner.read(ready, [row])
+            most = len(row) + room
+            for new in speculate(self.checker, ready, made, chooser, guess, most):
+                yield new._replace(row=i)
 
     def _beams(
         self,
@@ -210,6 +261,12 @@ class Generates:
         ]
         cache.grow(self.runner.room(rows, new, [len(held) for held in cache.tokens]))
         return cache
+
+    def _seed(self, options: GenerationOptions) -> int:
+        """Return the seed of the draws; without one it is drawn."""
+        if options.seed is not None or not options.samples:
+            return options.seed or 0
+        return int(nd.random.randint(0, 1 << 31, shape=(1,), dtype="int64").asscalar())
 
     def _stops(self, options: GenerationOptions) -> Stops | None:
         """Return what says whether new tokens end with a stop text."""
@@ -311,10 +368,3 @@ def _common(first: Sequence[int], second: Sequence[int]) -> int:
             break
         count += 1
     return count
-
-
-def _seed(options: GenerationOptions) -> int:
-    """Return the seed of the draws."""
-    if options.seed is not None or not options.samples:
-        return options.seed or 0
-    return int(nd.random.randint(0, 1 << 31, shape=(1,), dtype="int64").asscalar())

@@ -87,14 +87,28 @@ class Chooser:
         return self._stops is not None and self._stops(new)
 
 
-def next_tokens(made: Next, choosers: Sequence[Chooser], rows: Sequence[list[int]]) -> list[int]:
-    """Return the next token of each row."""
+def next_tokens(
+    made: Next,
+    choosers: Sequence[Chooser],
+    texts: Sequence[list[int]],
+    rows: Sequence[int] | None = None,
+) -> list[int]:
+    """Return the next token of each text.
+
+    Args:
+        made: Scores of the rows.
+        choosers: For each text.
+        texts: Tokens so far.
+        rows: The row of each text; None for 0, 1, ...
+    """
+    places = range(len(texts)) if rows is None else rows
     if all(chooser.takes_best for chooser in choosers):
-        return [int(token) for token in made.best.asnumpy()]
+        best = made.best.asnumpy()
+        return [int(best[place]) for place in places]
     scores = made.scores.asnumpy()
     return [
-        chooser.choose(np.array(scores[i]), row)
-        for i, (chooser, row) in enumerate(zip(choosers, rows, strict=True))
+        chooser.choose(scores[place].copy(), text)
+        for chooser, text, place in zip(choosers, texts, places, strict=True)
     ]
 
 
