@@ -279,7 +279,7 @@ def save_pretrained(
     path = Path(path_text(folder, "save_pretrained"))
     others: dict[str, Any] = {}
     if isinstance(net, Embedder):
-        others = stage_files(net._arguments | {"max_length": net.max_length}, net.body.units)
+        others = stage_files(net.pooling, net.normalize, net.max_length, net.body.units)
         net = net.body
     family = family_of(net)
     tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
@@ -288,12 +288,12 @@ def save_pretrained(
     config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
     total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())
     name, other = (_WEIGHTS, _INDEX) if total <= limit else (_INDEX, _WEIGHTS)
-    for file in (path / _CONFIG, *(path / other for other in others)):
-        file.parent.mkdir(parents=True, exist_ok=True)
-    with written_together(path / _CONFIG, path / name, *(path / file for file in others)):
-        for file, content in others.items():
-            with atomic_write(path / file) as opened:
-                opened.write((json.dumps(content, indent=2) + "\n").encode())
+    for place in (path / _CONFIG, *(path / key for key in others)):
+        place.parent.mkdir(parents=True, exist_ok=True)
+    with written_together(path / _CONFIG, path / name, *(path / key for key in others)):
+        for key, content in others.items():
+            with atomic_write(path / key) as file:
+                file.write((json.dumps(content, indent=2) + "\n").encode())
         with atomic_write(path / _CONFIG) as file:
             file.write((json.dumps(config, indent=2, sort_keys=True) + "\n").encode())
         write_arrays(

@@ -124,24 +124,25 @@ def _pooling(folder: Path) -> tuple[str, int | None]:
     return str(_MODES[chosen[0]]), units
 
 
-def stage_files(arguments: Mapping[str, Any], units: int) -> dict[str, Any]:
+def stage_files(pooling: str, normalize: bool, max_length: int, units: int) -> dict[str, Any]:
     """Return the contents of the files of an `Embedder`, by their paths.
 
     Args:
-        arguments: Those of the `Embedder`.
+        pooling: See `Embedder`.
+        normalize: See `Embedder`.
+        max_length: See `Embedder`.
         units: Number of features.
     """
-    kinds = _KINDS if arguments["normalize"] else _KINDS[:2]
+    kinds = _KINDS if normalize else _KINDS[:2]
     places = ("", *(f"{i}_{kind}" for i, kind in enumerate(kinds) if i))
     modules = [
         {"idx": i, "name": str(i), "path": place, "type": f"sentence_transformers.models.{kind}"}
         for i, (kind, place) in enumerate(zip(kinds, places, strict=True))
     ]
-    pooling: dict[str, Any] = {
-        f"pooling_mode_{name}": ours == arguments["pooling"] for name, ours in _MODES.items()
+    settings: dict[str, Any] = {
+        f"pooling_mode_{name}": ours == pooling for name, ours in _MODES.items()
     }
-    pooling["word_embedding_dimension"] = units
-    found: dict[str, Any] = {_MODULES: modules, "1_Pooling/config.json": pooling}
-    length = arguments["max_length"]
-    found[_LIMITS] = {"max_seq_length": length, "do_lower_case": False}
+    settings["word_embedding_dimension"] = units
+    found: dict[str, Any] = {_MODULES: modules, "1_Pooling/config.json": settings}
+    found[_LIMITS] = {"max_seq_length": max_length, "do_lower_case": False}
     return found

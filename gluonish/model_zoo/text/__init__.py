@@ -8,6 +8,8 @@ __all__ = [
     "BERT",
     "ELECTRA",
     "GPT2",
+    "BatchGenerator",
+    "Cache",
     "CausalLM",
     "DistilBERT",
     "Embedder",
@@ -31,6 +33,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from gluonish.model_zoo.generation.batching import BatchGenerator
+    from gluonish.model_zoo.generation.cache import Cache
     from gluonish.model_zoo.text.bert import BERT, ELECTRA, DistilBERT, RoBERTa
     from gluonish.model_zoo.text.embedder import Embedder
     from gluonish.model_zoo.text.encoder_heads import (
@@ -62,6 +66,8 @@ else:
         ),
         {
             "BERT": "gluonish.model_zoo.text.bert:BERT",
+            "BatchGenerator": "gluonish.model_zoo.generation.batching:BatchGenerator",
+            "Cache": "gluonish.model_zoo.generation.cache:Cache",
             "CausalLM": "gluonish.model_zoo.text.heads:CausalLM",
             "DistilBERT": "gluonish.model_zoo.text.bert:DistilBERT",
             "ELECTRA": "gluonish.model_zoo.text.bert:ELECTRA",

@@ -396,7 +396,7 @@ _BERT_LM = (
     _ACTIVATION,
     _EPSILON,
 )
-_NEXT = both("next_sentence", "cls.seq_relationship")
+_NEXT = ("cls.seq_relationship.weight", "cls.seq_relationship.bias")
 register_family(
     Family(
         "bert",
@@ -407,7 +407,9 @@ register_family(
         "bert.",
         {
             "BertForMaskedLM": _masked(*_BERT_LM),
-            "BertForPreTraining": _masked(*_BERT_LM, extra=_NEXT, body={}),
+            "BertForPreTraining": _masked(
+                *_BERT_LM, extra=both("next_sentence", "cls.seq_relationship"), body={}
+            ),
             "BertForSequenceClassification": Head(
                 SequenceClassifier, both("output", "classifier"), (_CLASSES, _RATE)
             ),
@@ -416,7 +418,7 @@ register_family(
         },
         # Of pretraining, beside other heads. There are two names of the bias of the scores of
         # words, which are one array if the weight is the embedding's.
-        unused=("pooler.dense.weight", "pooler.dense.bias", *(theirs for _, theirs in _NEXT),
+        unused=("pooler.dense.weight", "pooler.dense.bias", *_NEXT,
                 *_BERT_LM[3]),
         optional=("pooler.",),
     )

@@ -69,7 +69,7 @@ class Embedder(HybridBlock):
             )
         self.body: Any = body
         self.pooling, self.normalize = pooling, bool(normalize)
-        self.max_length = self.body.max_length if max_length is None else max_length
+        self.max_length: int = self.body.max_length if max_length is None else max_length
         check_positive("Embedder", max_length=self.max_length)
 
     def hybrid_forward(
