@@ -131,15 +131,17 @@ class Family:
                 for setting in other.settings:
                     config.ignore(*setting.names)
         config.finish()
-        unknown = [name for name in changes if name not in arguments and name not in own]
+        of_body = _accepted(self.body)
+        of_head = _accepted(head.network) - of_body if head else set()
+        known = sorted(of_body | of_head)
+        unknown = [name for name in changes if name not in known]
         if unknown:
-            known = sorted({*arguments, *own})
             raise ArgumentError(
                 f"from_pretrained: expected arguments among {', '.join(known)}, got {unknown[0]!r}"
                 f"{nearest(unknown[0], known)}"
             )
-        arguments |= {name: value for name, value in changes.items() if name in arguments}
-        own |= {name: value for name, value in changes.items() if name in own}
+        arguments |= {name: value for name, value in changes.items() if name in of_body}
+        own |= {name: value for name, value in changes.items() if name in of_head}
         try:
             body = self.body(**arguments)
             return head.network(body, **own) if head else body
@@ -202,6 +204,15 @@ def _read(settings: Sequence[AnySetting], config: Config) -> dict[str, Any]:
     for setting in settings:
         found |= setting.read(config)
     return found
+
+
+def _accepted(network: Any) -> set[str]:
+    """Return the names of the arguments of a class, those of its base classes included."""
+    names: set[str] = set()
+    for kind in network.__mro__:
+        if issubclass(kind, HybridBlock) and kind is not HybridBlock and "__init__" in vars(kind):
+            names |= set(signature(kind.__init__).parameters)
+    return names - {"self", "body", "args", "kwargs"}
 
 
 def prefixed(theirs: str | Form, prefix: str) -> str | Form:

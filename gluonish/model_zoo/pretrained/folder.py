@@ -153,13 +153,12 @@ def _weights_file(path: Path) -> Path:
             return path / name
     found = sorted(file.name for file in path.iterdir())
     pickled = [name for name in found if name.endswith((".bin", ".pt", ".pth", ".ckpt"))]
-    advice = (
-        f"; {pickled[0]!r} is a pickle, which is never opened here: "
-        "convert it with `gluonish zoo import` or save it as safetensors"
-    )
+    advice = ""
+    if pickled:
+        advice = f"; {pickled[0]!r} is a pickle, which is never opened here: save it as safetensors"
     raise MissingFileError(
         f"from_pretrained: expected {_WEIGHTS} or {_INDEX} in {str(path)!r}, got "
-        f"{', '.join(found[:10])}{advice if pickled else ''}"
+        f"{', '.join(found[:10])}{advice}"
     )
 
 
