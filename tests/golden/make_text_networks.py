@@ -128,6 +128,17 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "electra": ("ElectraForPreTraining", {"embedding_size": 6}),
     "electra_masked": ("ElectraForMaskedLM", {"embedding_size": 6, "layer_norm_eps": 1e-3}),
     "electra_classes": ("ElectraForSequenceClassification", {"embedding_size": 16}),
+    "modernbert": (
+        "ModernBertForMaskedLM",
+        {"num_hidden_layers": 3, "global_attn_every_n_layers": 2, "local_attention": 4},
+    ),
+    "modernbert_classes": (
+        "ModernBertForSequenceClassification",
+        {"norm_bias": True, "attention_bias": True, "mlp_bias": True, "classifier_bias": True,
+         "classifier_pooling": "mean", "classifier_activation": "relu", "local_attention": 4,
+         "layer_types": ["sliding_attention", "full_attention"]},
+    ),
+    "modernbert_answers": ("ModernBertForQuestionAnswering", {"decoder_bias": False}),
 }  # fmt: skip
 
 

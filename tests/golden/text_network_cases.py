@@ -5,10 +5,10 @@ from typing import Any
 
 TOKENS = [[3, 1, 4, 1, 5, 9, 2, 6], [5, 3, 5, 8, 9, 7, 9, 3]]
 TOKEN_TYPES = [[0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 0, 1, 1]]
-LENGTHS = [8, 5]
+LENGTHS = [8, 6]
 # Weights that transformers writes, and does not use if the scores' weight is not the embedding's.
 DEAD = {"cls.predictions.bias", "lm_head.bias"}
-ENCODERS = ("bert", "distilbert", "electra", "roberta")
+ENCODERS = ("bert", "distilbert", "electra", "modernbert", "roberta")
 
 
 def inputs(model_type: str) -> Mapping[str, Any]:
@@ -18,5 +18,5 @@ def inputs(model_type: str) -> Mapping[str, Any]:
     """
     if model_type not in ENCODERS:
         return {"input_ids": TOKENS}
-    types = None if model_type == "distilbert" else TOKEN_TYPES
+    types = None if model_type in ("distilbert", "modernbert") else TOKEN_TYPES
     return {"input_ids": TOKENS, "token_type_ids": types, "attention_mask": LENGTHS}

@@ -32,6 +32,7 @@ MODULES: Mapping[str, str] = {
     "llama": "text.llama",
     "mistral": "text.llama",
     "mixtral": "text.mixture",
+    "modernbert": "text.modernbert",
     "phi3": "text.llama",
     "qwen2": "text.llama",
     "qwen3": "text.llama",

@@ -21,6 +21,7 @@ __all__ = [
     "MaskedLM",
     "Mistral",
     "Mixtral",
+    "ModernBERT",
     "Phi3",
     "QuestionAnswering",
     "Qwen2",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from gluonish.model_zoo.text.heads import CausalLM
     from gluonish.model_zoo.text.llama import Llama, Mistral, Phi3, Qwen2, Qwen3
     from gluonish.model_zoo.text.mixture import Mixtral, Qwen3Moe
+    from gluonish.model_zoo.text.modernbert import ModernBERT
 else:
     __getattr__ = _attach(
         __name__,
@@ -63,6 +65,7 @@ else:
             "heads",
             "llama",
             "mixture",
+            "modernbert",
         ),
         {
             "BERT": "gluonish.model_zoo.text.bert:BERT",
@@ -81,6 +84,7 @@ else:
             "MaskedLM": "gluonish.model_zoo.text.encoder_heads:MaskedLM",
             "Mistral": "gluonish.model_zoo.text.llama:Mistral",
             "Mixtral": "gluonish.model_zoo.text.mixture:Mixtral",
+            "ModernBERT": "gluonish.model_zoo.text.modernbert:ModernBERT",
             "Phi3": "gluonish.model_zoo.text.llama:Phi3",
             "QuestionAnswering": "gluonish.model_zoo.text.encoder_heads:QuestionAnswering",
             "Qwen2": "gluonish.model_zoo.text.llama:Qwen2",

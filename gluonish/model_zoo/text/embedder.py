@@ -52,6 +52,9 @@ class Embedder(HybridBlock):
         (2, 2)
     """
 
+    body: Any
+    max_length: int
+
     @keeps_arguments
     def __init__(
         self,
@@ -67,9 +70,9 @@ class Embedder(HybridBlock):
             raise ArgumentError(
                 f"Embedder: expected a body such as BERT, got {type(body).__name__}"
             )
-        self.body: Any = body
+        self.body = body
         self.pooling, self.normalize = pooling, bool(normalize)
-        self.max_length: int = self.body.max_length if max_length is None else max_length
+        self.max_length = self.body.max_length if max_length is None else max_length
         check_positive("Embedder", max_length=self.max_length)
 
     def hybrid_forward(

@@ -40,4 +40,6 @@ def pool(F: ModuleType, features: Any, valid_length: Any, pooling: str) -> Any:
     if valid_length is None:
         return F.mean(features, axis=1)
     total = F.sum(F.SequenceMask(*inputs, **known), axis=1)
-    return F.broadcast_div(total, F.expand_dims(F.cast(valid_length, dtype="float32"), axis=1))
+    ones = F.ones_like(F.slice_axis(features, axis=2, begin=0, end=1))  # of the features' dtype
+    number = F.sum(F.SequenceMask(ones, valid_length, **known), axis=1)
+    return F.broadcast_div(total, number)

@@ -28,12 +28,15 @@ LANGUAGE_MODELS = [
 UNUSED = {
     "_sliding_window_pattern",
     "decoder_sparse_step",
+    "global_attn_every_n_layers",
+    "initializer_cutoff_factor",
     "max_window_layers",
     "num_local_experts",
     "original_max_position_embeddings",
     "pretraining_tp",
     "router_aux_loss_coef",
     "sinusoidal_pos_embds",
+    "sparse_pred_ignore_index",
     "summary_activation",
     "summary_first_dropout",
     "summary_last_dropout",
@@ -42,7 +45,15 @@ UNUSED = {
     "summary_use_proj",
     "transformers_version",
 }
-OF_HEADS = {"classifier_dropout", "qa_dropout", "seq_classif_dropout", "tie_word_embeddings"}
+OF_HEADS = {
+    "classifier_activation",
+    "classifier_dropout",
+    "classifier_pooling",
+    "decoder_bias",
+    "qa_dropout",
+    "seq_classif_dropout",
+    "tie_word_embeddings",
+}
 
 
 def network(case: str) -> Any:
