@@ -49,6 +49,7 @@ LAZY = {
     "cv2",
     "filelock",
     "graphviz",
+    "jinja2",
     "llvmlite",
     "matplotlib",
     "mpi4py",
@@ -56,6 +57,7 @@ LAZY = {
     "requests",
     "scipy",
     "tensorboardX",
+    "tokenizers",
     "tqdm",
 }
 MAX_LINES = 600

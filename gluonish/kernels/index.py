@@ -40,6 +40,7 @@ MODULES: dict[str, str] = {
         "_contrib_DeformableConvolution _contrib_ModulatedDeformableConvolution"
     ),
     "generated.box_iou": "_contrib_box_iou",
+    "generated.cached_attention": "_cached_attention",
     "generated.cell_steps": "_gru_step _gru_step_backward _lstm_step _lstm_step_backward",
     "generated.csr": "_sparse_csr_dot",
     "generated.ctc": "CTCLoss",
@@ -82,6 +83,7 @@ MODULES: dict[str, str] = {
         "softmax"
     ),
     "generated.few_rows": "FullyConnected _fused_dense",
+    "generated.wide_products": "FullyConnected _fused_dense dot",
     "onednn.register_products": (
         "Convolution FullyConnected _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _fused_convolution _fused_dense _wide_dot batch_dot "

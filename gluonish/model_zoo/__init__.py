@@ -6,16 +6,26 @@ from gluonish.core.lazy import attach as _attach
 from gluonish.model_zoo import model_store, vision
 from gluonish.model_zoo.registry import get_model
 
-__all__ = ["from_pretrained", "get_model", "model_store", "save_pretrained", "text", "vision"]
+__all__ = [
+    "from_gguf",
+    "from_pretrained",
+    "get_model",
+    "model_store",
+    "save_pretrained",
+    "text",
+    "vision",
+]
 
 if TYPE_CHECKING:
     from gluonish.model_zoo import text
     from gluonish.model_zoo.pretrained.folder import from_pretrained, save_pretrained
+    from gluonish.model_zoo.pretrained.gguf_network import from_gguf
 else:
     __getattr__ = _attach(
         __name__,
         ("text",),
         {
+            "from_gguf": "gluonish.model_zoo.pretrained.gguf_network:from_gguf",
             "from_pretrained": "gluonish.model_zoo.pretrained.folder:from_pretrained",
             "save_pretrained": "gluonish.model_zoo.pretrained.folder:save_pretrained",
         },

@@ -29,11 +29,14 @@ class StoredArray(NamedTuple):
         shape: The array's shape.
         dtype: Element type.
         read: Returns the values, while the file is open; they must not be modified.
+        read_into: Writes the values into an array of the shape, without another copy; None if
+            there is no such way.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     read: Callable[[], Any]
+    read_into: Callable[[Any], None] | None = None
 
 
 # A record, or a lazy array.

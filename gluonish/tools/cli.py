@@ -7,11 +7,13 @@ from gluonish.core.command import exit_status
 from gluonish.mxnet_names import program as run
 from gluonish.tools import (
     bandwidth,
+    chat,
     check,
     convert,
     demo,
     doctor,
     env,
+    generate,
     im2rec,
     launch,
     onnx,
@@ -28,11 +30,13 @@ from gluonish.tools import (
 # the exit status for parsed arguments. The modules import heavy packages only when they run.
 _COMMANDS = (
     bandwidth,
+    chat,
     check,
     convert,
     demo,
     doctor,
     env,
+    generate,
     im2rec,
     launch,
     onnx,

@@ -235,7 +235,9 @@ def _gradients(model: Any, kind: str) -> Iterator[tuple[str, torch.Tensor]]:
             yield name, gradient
             continue
         start, kind_of_weight = name.rsplit(".", 1)
-        parts = {"gate_up_proj": ("w1", "w3") if mixtral else ("gate_proj", "up_proj")}
+        parts: dict[str, tuple[str, ...]] = {
+            "gate_up_proj": ("w1", "w3") if mixtral else ("gate_proj", "up_proj")
+        }
         parts["down_proj"] = ("w2",) if mixtral else ("down_proj",)
         for i, expert in enumerate(gradient):
             names = parts[kind_of_weight]

@@ -1,14 +1,11 @@
 """quantize_weights: weights of Dense layers as 8-bit integers, activations stay floating."""
 
-from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 from gluonish.contrib.quantization.graphs import check_names
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.block import Block
-from gluonish.gluon.nn import Dense, WeightOnlyDense
-from gluonish.gluon.nn.weight_only import become_weight_only, check_dense, rounded_parameters
+from gluonish.gluon.nn.rounding import round_weights
 
 _NAME = "quantize_weights"
 
@@ -70,59 +67,6 @@ def quantize_weights(
         raise ArgumentTypeError(f"{_NAME}: expected a Block, got {type(network).__name__}")
     if quantized_dtype != "int8":
         raise ArgumentError(f"{_NAME}: expected quantized_dtype 'int8', got {quantized_dtype!r}")
-    blocks = dict(_paths(network))
-    chosen = _chosen(blocks, exclude_layers, exclude_layers_match)
-    for path, layer in chosen.items():
-        check_dense(f"{_NAME}: {path or type(layer).__name__}", layer, group_size)
-    uses = Counter(id(p) for block in blocks.values() for p in block._reg_params.values())
-    uses.subtract(id(layer.weight) for layer in chosen.values())
-    weights = {id(layer.weight): layer.weight for layer in chosen.values()}
-    made = {
-        key: rounded_parameters(weight, group_size, shared=uses[key] > 0)
-        for key, weight in weights.items()
-    }
-    for layer in chosen.values():
-        become_weight_only(layer, *made[id(layer.weight)], group_size)
-    for block in blocks.values():
-        clear = getattr(block, "_clear_cached_op", None)
-        if clear is not None:
-            clear()
-    return list(chosen)
-
-
-def _paths(block: Block) -> Iterator[tuple[str, Block]]:
-    """Yield all Blocks with their attribute paths; a shared Block once."""
-    seen: set[int] = set()
-    left = [("", block)]
-    while left:
-        path, found = left.pop()
-        if id(found) in seen:
-            continue
-        seen.add(id(found))
-        yield path, found
-        children = [
-            (f"{path}.{name}" if path else name, child) for name, child in found._children.items()
-        ]
-        left += reversed(children)
-
-
-def _chosen(blocks: dict[str, Block], layers: Any, matches: Any) -> dict[str, Dense]:
-    """Return the Dense layers that are not excluded and have floating weights, by path."""
-    dense = {
-        path: block
-        for path, block in blocks.items()
-        if isinstance(block, Dense) and not isinstance(block, WeightOnlyDense)
-    }
-    excluded = check_names(_NAME, "exclude_layers", layers)
-    unknown = [name for name in excluded if name not in dense]
-    if unknown:
-        raise ArgumentError(f"{_NAME}: expected exclude_layers among {list(dense)}, got {unknown}")
-    patterns = check_names(_NAME, "exclude_layers_match", matches)
-    found = {
-        path: layer
-        for path, layer in dense.items()
-        if path not in excluded and not any(pattern in path for pattern in patterns)
-    }
-    if not found:
-        raise ArgumentError(f"{_NAME}: expected a Dense layer to quantize, got {list(dense)}")
-    return found
+    excluded = check_names(_NAME, "exclude_layers", exclude_layers)
+    patterns = check_names(_NAME, "exclude_layers_match", exclude_layers_match)
+    return round_weights(_NAME, network, lambda _: group_size, excluded, patterns)

@@ -78,6 +78,7 @@ class Prober:
             DownloadError: The server cannot be reached or does not speak HTTP, or answers with a
                 transient error again and again.
         """
+        problem = ""
         for attempt in range(_RETRIES + 1):
             try:
                 answer = self._follow(url)

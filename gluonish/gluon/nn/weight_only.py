@@ -3,34 +3,15 @@
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from gluonish.core.dtype import INT8, normalize_dtype
-from gluonish.core.errors import ArgumentError, ParameterError
-from gluonish.gluon.nn.attention import _JoinedDense, projected_rows
+from gluonish.core.errors import ArgumentError
+from gluonish.gluon.nn.attention import projected_rows
 from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.tensor import Tensor, check_positive
 from gluonish.gluon.parameter.parameter import Init, Parameter
-from gluonish.ndarray.creation import array
 from gluonish.ops.support.precision import accumulator
 
 __all__ = ["WeightOnlyDense"]
-
-_LARGEST = 127  # integers are symmetric: -128 is not used
-
-
-def _rounded(weight: Any, group_size: int | None, dtype: Any) -> tuple[Any, Any]:
-    """Return integers and scales of a floating weight (units, in_units).
-
-    The scale is that of the largest magnitude of a row or group, which becomes 127.
-    """
-    units, in_units = weight.shape
-    groups = 1 if group_size is None else in_units // group_size
-    grouped = weight.reshape(units, groups, in_units // max(1, groups))
-    scale = np.abs(grouped).max(axis=-1, initial=0).astype(dtype) / dtype.type(_LARGEST)
-    scale[scale == 0] = 1
-    numbers = np.rint(grouped / scale[..., None]).clip(-_LARGEST, _LARGEST).astype(INT8)
-    return numbers.reshape(units, in_units), scale[:, 0] if group_size is None else scale
 
 
 class WeightOnlyDense(Dense):
@@ -201,13 +182,6 @@ class _JoinedWeightOnlyDense(WeightOnlyDense):
         return made
 
 
-# The class that a layer becomes.
-_CLASSES: dict[type[Dense], type[WeightOnlyDense]] = {
-    Dense: WeightOnlyDense,
-    _JoinedDense: _JoinedWeightOnlyDense,
-}
-
-
 def _check_group_size(name: str, group_size: int | None, in_units: int) -> None:
     if group_size is None:
         return
@@ -220,88 +194,3 @@ def _check_group_size(name: str, group_size: int | None, in_units: int) -> None:
 
 def _scale_shape(units: int, in_units: int, group_size: int | None) -> tuple[int, ...]:
     return (units,) if group_size is None else (units, in_units // group_size)
-
-
-def check_dense(what: str, layer: Dense, group_size: int | None) -> None:
-    """Refuse a layer that cannot become a `WeightOnlyDense`.
-
-    Args:
-        what: Name of the layer, for messages.
-        layer: The layer.
-        group_size: As of `WeightOnlyDense`.
-
-    Raises:
-        ArgumentError: The layer is of another class, or ``group_size`` does not divide in_units.
-        ParameterError: Its weight waits for its shape, or is not finite.
-    """
-    if type(layer) not in _CLASSES:
-        raise ArgumentError(f"{what}: expected a Dense layer, got {type(layer).__name__}")
-    weight = layer.weight
-    _check_group_size(what, group_size, weight.shape[1] if weight.shape else 0)
-    if weight._arrays is None and weight._deferred_init:
-        raise ParameterError(
-            f"{what}: expected an initialized weight, got one that waits for its shape; call the "
-            "network once"
-        )
-    if weight._arrays is not None and not np.isfinite(_values(weight)).all():
-        raise ParameterError(f"{what}: expected a finite weight, got nan or inf")
-
-
-def _values(weight: Parameter) -> Any:
-    wide = accumulator(normalize_dtype(weight.dtype))
-    return weight.data(weight.list_ctx()[0]).asnumpy().astype(wide)
-
-
-def rounded_parameters(
-    weight: Parameter, group_size: int | None, *, shared: bool
-) -> tuple[Parameter, Parameter]:
-    """Return the parameters of integers and scales that replace a floating weight.
-
-    Args:
-        weight: The weight; without values, those of the result are missing as well.
-        group_size: As of `WeightOnlyDense`.
-        shared: Whether other layers keep the floating weight, and its name.
-    """
-    units, in_units = weight.shape or (0, 0)
-    wide = accumulator(normalize_dtype(weight.dtype))
-    stem = weight.name.removesuffix("weight") + ("int8_" if shared else "")
-    numbers = Parameter(
-        *(f"{stem}weight", "null", (units, in_units), INT8), init="zeros", allow_deferred_init=True
-    )
-    shape = _scale_shape(units, in_units, group_size)
-    scale = Parameter(
-        *(f"{stem}scale", weight.grad_req, shape, wide), init="ones", allow_deferred_init=True
-    )
-    if weight._arrays is not None:
-        contexts = weight.list_ctx()
-        values = _rounded(_values(weight), group_size, wide)
-        for parameter, value in zip((numbers, scale), values, strict=True):
-            parameter.initialize(ctx=contexts)
-            parameter.set_data(array(value, ctx=contexts[0], dtype=value.dtype))
-    return numbers, scale
-
-
-def become_weight_only(
-    layer: Dense, weight: Parameter, scale: Parameter, group_size: int | None
-) -> None:
-    """Make a `Dense` layer a `WeightOnlyDense`, in place, so that it keeps its places.
-
-    Args:
-        layer: A layer that `check_dense` accepts.
-        weight: The parameter of integers.
-        scale: The parameter of scales.
-        group_size: As of `WeightOnlyDense`.
-    """
-    made: Any = layer
-    made._group_size, made._dtype = group_size, normalize_dtype(layer.weight.dtype)
-    parameters = {"weight": weight, "scale": scale}
-    if layer.bias is not None:
-        parameters["bias"] = layer.bias
-    for name, parameter in list(layer._reg_params.items()):
-        del layer._reg_params[name]
-        layer.params._params.pop(parameter.name, None)
-        delattr(layer, name)
-    made.__class__ = _CLASSES[type(layer)]
-    for name, parameter in parameters.items():
-        layer.params._params[parameter.name] = parameter
-        setattr(layer, name, parameter)

@@ -1,7 +1,8 @@
 """weight_only_dense on few rows, by one generated kernel, and on more rows.
 
 Few rows are bound by reading the weight; see `weight_only_code`. More rows are bound by
-multiplications: blocks of the weight become floating, and oneDNN multiplies them by float32 data.
+multiplications: blocks of the weight become floating, and oneDNN multiplies them by float32 data;
+see `wide_products`.
 """
 
 from collections.abc import Sequence
@@ -9,16 +10,13 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.kernels.generated.weight_only_code import Form, kernel, width
-from gluonish.kernels.onednn import register as onednn
-from gluonish.kernels.onednn import sgemm
+from gluonish.kernels.generated.wide_products import dense, multiplies
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.quantization.weight_only import WEIGHT_ONLY_DENSE
 from gluonish.ops.registry import Attrs
@@ -27,7 +25,6 @@ _MOST_ROWS = 8  # of the data; more are bound by multiplications
 _MOST_ELEMENTS = 1 << 16  # of the data, which are converted to the stack
 _LEAST_ELEMENTS = 1 << 16  # of the weight for a thread
 _WORTH = 1 << 16  # elements of the weight from which a kernel is worth its compilation
-_BLOCK = 1 << 18  # elements of the weight that are floating at once
 _KINDS = (FLOAT32, BFLOAT16)
 
 
@@ -114,31 +111,18 @@ def _blocks(
     data: Array,
     weight: Array,
     scale: Array,
-    bias: Array | None = None,
+    *bias: Array,
     **_: Any,
 ) -> None:
-    _require_contiguous(out, data, weight, scale)
+    _require_contiguous(out, data, weight, scale, *bias)
     units, features = weight.shape
-    rows = data.reshape(-1, features).astype(FLOAT32, copy=False)
-    made = out.reshape(-1, units)
-    if made.dtype != FLOAT32:
-        made = np.empty(made.shape, FLOAT32)
-    step = min(units, max(64, _BLOCK // features))
-    floating = np.empty((step, features), FLOAT32)
-    for start in range(0, units, step):
-        block = slice(start, min(units, start + step))
+
+    def widen(block: slice, to: Array) -> None:
         scales = scale[block]
-        wide = floating[: len(scales)]
-        _floating_plan(scales.size, wide.size // scales.size).run(weight[block], scales, wide)
-        sgemm.product(made[:, block], rows, wide.T, add=False)
-    if bias is not None:
-        made += bias
-    if made.dtype != out.dtype:
-        out[...] = made.reshape(out.shape)
+        _floating_plan(scales.size, to.size // scales.size).run(weight[block], scales, to)
 
-
-def _multiplies() -> bool:
-    return available() and onednn.enabled()
+    named = {"bias": bias[0]} if bias else {}
+    dense(out.reshape(-1, units), data.reshape(-1, features), units, widen, named)
 
 
 KERNELS = (
@@ -156,7 +140,7 @@ KERNELS = (
         FastKernel(
             *(BackEnd.GENERATED, "weight_only_blocks", _supports_blocks),
             run=_blocks,
-            enabled=_multiplies,
+            enabled=multiplies,
             makes=_KINDS,
         ),
     ),

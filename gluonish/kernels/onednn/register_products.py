@@ -33,7 +33,10 @@ def _supports_convolution(*specs: Spec, **attrs: Any) -> bool:
 def _supports_dense(*specs: Spec, **attrs: Any) -> bool:
     data, weight = specs[:2]
     rows = data.size // max(1, weight.shape[1])
-    return has_vector_bias(*specs) and is_supported(*specs) and rows * weight.size > SMALL_PRODUCT
+    bias = () if attrs["no_bias"] else specs[2:3]
+    if not has_vector_bias(data, weight, *bias):
+        return False
+    return is_supported(*specs) and rows * weight.size > SMALL_PRODUCT
 
 
 def _supports_dot(

@@ -27,14 +27,16 @@ observe_devices(_count)
 
 
 class Workspace:
-    """A buffer of ``nbytes`` bytes at the page-aligned ``address``."""
+    """A buffer of ``nbytes`` bytes at the page-aligned ``address``; ``floats`` is its array."""
 
-    __slots__ = ("_buffer", "address", "nbytes")
+    __slots__ = ("_buffer", "address", "floats", "nbytes")
 
     def __init__(self, nbytes: int) -> None:
         self._buffer: Array = np.empty(nbytes + _PAGE, np.uint8)
         self.address = -(-self._buffer.ctypes.data // _PAGE) * _PAGE
         self.nbytes = nbytes
+        start = self.address - self._buffer.ctypes.data
+        self.floats: Array = self._buffer[start : start + nbytes // 4 * 4].view(np.float32)
 
 
 def _holder(workspace: Workspace) -> list[MemoryOwner]:

@@ -5,6 +5,8 @@ from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.gluon.nn.rounding import largest_group, round_weights
+from gluonish.gluon.nn.tensor import check_positive
 from gluonish.model_zoo.generation.cache import Cache
 from gluonish.model_zoo.generation.options import GenerationOptions, options_of
 from gluonish.model_zoo.generation.processors import Processor
@@ -24,6 +26,7 @@ from gluonish.model_zoo.generation.speculative import (
     guesser,
     speculate,
 )
+from gluonish.model_zoo.text.tokenizer import Tokenizer
 from gluonish.ndarray import NDArray
 
 Callback = Callable[[int, int], object]
@@ -35,14 +38,30 @@ class Generates:
     Attributes:
         generation_config: Options that calls of `generate` begin with, under the names of
             generation_config.json.
-        tokenizer: What makes tokens of text and text of tokens, by ``encode(text)`` and
-            ``decode(tokens)``; None without one.
     """
 
     generation_config: Mapping[str, Any] = {}
-    tokenizer: Any = None
+    _tokenizer: Any = None
+    _folder: str | None = None  # of the network's files
     _runner: Runner | None = None
     _checker: Checker | None = None
+
+    @property
+    def tokenizer(self) -> Any:
+        """What makes tokens of text by ``encode(text)``, and text of tokens by ``decode(tokens)``.
+
+        A network of `from_pretrained` reads that of its folder at the first use; None without one.
+        """
+        if self._tokenizer is None and self._folder is not None:
+            self.tokenizer = Tokenizer.from_pretrained(self._folder)
+        return self._tokenizer
+
+    @tokenizer.setter
+    def tokenizer(self, tokenizer: Any) -> None:
+        check = getattr(tokenizer, "check_vocab_size", None)
+        if check is not None:
+            check(self.vocab_size, type(self).__name__)
+        object.__setattr__(self, "_tokenizer", tokenizer)
 
     @property
     def runner(self) -> Runner:
@@ -69,6 +88,46 @@ class Generates:
             dtype: Element type; that of the parameters by default.
         """
         return self.runner.new_cache(batch_size, length, dtype)
+
+    def quantize_weights(
+        self, dtype: str = "int8", group: int = 128, exclude_layers: Sequence[str] = ()
+    ) -> list[str]:
+        """Round the weights of all dense layers to integers with scales, in place.
+
+        A step of generation is bound by reading weights, those of the head among them, which take
+        a quarter of the memory of float32. A tied head gets integers of its own, beside the table
+        of the embedding, which stays floating, as do norms and experts; exclude ``"head"`` for a
+        head that stays tied. ``save_parameters`` saves the integers, and ``load_parameters`` loads
+        them into a network that was quantized with the same arguments, whose parameters may have
+        no values yet.
+
+        Args:
+            dtype: ``"int8"``.
+            group: Most elements of a row that share a scale. A layer takes the largest divisor of
+                its input features up to that, a multiple of 32 if there is one.
+            exclude_layers: Attribute paths of layers that stay, such as ``["head"]``.
+
+        Returns:
+            The attribute paths of the layers that changed.
+
+        Raises:
+            ArgumentError: An argument is not one of those listed, or no layer would change.
+            ArgumentTypeError: ``group`` is not an int, or ``exclude_layers`` is a single name.
+            ParameterError: A weight is not finite. In case of an error, no layer changes.
+        """
+        if dtype != "int8":
+            raise ArgumentError(f"quantize_weights: expected dtype 'int8', got {dtype!r}")
+        check_positive("quantize_weights", group=group)
+        if isinstance(exclude_layers, str):
+            raise ArgumentTypeError(
+                f"quantize_weights: expected exclude_layers as a list, got {exclude_layers!r}"
+            )
+        network: Any = self
+        made = round_weights(
+            "quantize_weights", network, lambda layer: largest_group(layer, group), exclude_layers
+        )
+        object.__setattr__(self, "_runner", None)
+        return made
 
     def generate(
         self,
@@ -138,6 +197,7 @@ class Generates:
         *,
         cache: Cache | None = None,
         logits_processor: Sequence[Processor] = (),
+        on_token: Callable[[], object] | None = None,
         **options: Any,
     ) -> Iterator[Any]:
         """Yield what follows one prompt as it is chosen: pieces of text, or tokens.
@@ -147,6 +207,7 @@ class Generates:
             max_new_tokens: See `generate`.
             cache: See `generate`.
             logits_processor: See `generate`.
+            on_token: Called after each token; a piece of text may have several.
             **options: See `GenerationOptions`; no beams, and one text.
 
         Raises:
@@ -161,7 +222,7 @@ class Generates:
         rows, is_text, is_single = _rows(self, prompt, given)
         if not is_single:
             raise ArgumentError(f"stream: expected one prompt, got {len(rows)}; use generate")
-        tokens = self._tokens(rows, given, logits_processor, cache)
+        tokens = _noted(self._tokens(rows, given, logits_processor, cache), on_token)
         return self._pieces(tokens, given) if is_text else (new.token for new in tokens)
 
     def _tokens(
@@ -247,6 +308,11 @@ class Generates:
         """Largest number of positions of the network."""
         raise NotImplementedError
 
+    @property
+    def vocab_size(self) -> int:
+        """Number of words of the network."""
+        raise NotImplementedError
+
     def _ready(self, rows: list[list[int]], new: int, cache: Cache | None) -> Cache:
         """Return a cache with room, which has the beginnings of rows, but not their last token."""
         if cache is None:
@@ -310,6 +376,13 @@ class Generates:
             if len(safe) > len(shown) and safe.startswith(shown):
                 yield safe[len(shown) :]
                 shown = safe
+
+
+def _noted(tokens: Iterator[NewToken], on_token: Callable[[], object] | None) -> Iterator[NewToken]:
+    for new in tokens:
+        if on_token is not None:
+            on_token()
+        yield new
 
 
 def _held_back(text: str, strings: Sequence[str]) -> int:

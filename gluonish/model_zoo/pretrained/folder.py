@@ -39,6 +39,7 @@ __all__ = ["from_pretrained", "load_folder", "save_pretrained"]
 
 _CONFIG = "config.json"
 _GENERATION = "generation_config.json"
+_TOKENIZER = "tokenizer.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 # Buffers that files of older versions have, which are computed.
@@ -67,6 +68,8 @@ def load_folder(
     net._extras = config.extras()
     if isinstance(net, Generates):
         net.generation_config = _generation_config(path, entries)
+        if (path / _TOKENIZER).exists():
+            net._folder = str(path)
     weights = _weights_file(path)
     with open_arrays(weights, mmap) as file:
         stored: Mapping[str, StoredArray] = _stored(file.names, file.arrays, str(weights))

@@ -145,8 +145,10 @@ def folder_or_snapshot(
     try:
         check_name(text)
     except ArgumentError:
+        content = f"config.json and {WEIGHTS}" if files is None else ", ".join(files)
         raise MissingFileError(
-            f"{what}: expected an existing folder or a name of the hub, org/name, got {text!r:.300}"
+            f"{what}: expected a folder with {content}, or a name of the hub, org/name, got"
+            f" {text!r:.300}"
         ) from None
     return snapshot(text, "main" if revision is None else revision, files, optional)
 

@@ -62,6 +62,10 @@ class Form:
         """
         return [shape]
 
+    def load(self, stored: Sequence[StoredArray], shape: Shape) -> Values:
+        """Return the parameter's values, of tensors of a file, each of which is read once."""
+        return self.join((tensor.read() for tensor in stored), shape)
+
     def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
         """Return the parameter's values, of tensors that are read one after another."""
         return next(pieces)
@@ -72,6 +76,17 @@ class Form:
 
 
 class _Rows(Form):
+    def load(self, stored: Sequence[StoredArray], shape: Shape) -> Values:
+        if len(stored) == 1 or any(tensor.read_into is None for tensor in stored):
+            return super().load(stored, shape)
+        made = np.empty(shape, stored[0].dtype)
+        at = 0
+        for tensor in stored:
+            assert tensor.read_into is not None
+            tensor.read_into(made[at : at + tensor.shape[0]])
+            at += tensor.shape[0]
+        return made
+
     def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
         return [(size, *shape[1:]) for size in sizes]
 
@@ -238,14 +253,25 @@ class WeightTable:
         for entry in self._entries:
             if entry.path in missing or any(name not in stored for name in entry.names[:1]):
                 continue
-            pieces = (stored[name].read() for name in entry.names)
-            values = entry.form.join(pieces, entry.shape)
+            values = entry.form.load([stored[name] for name in entry.names], entry.shape)
             if id(entry.parameter) in done:
                 _check_tied(entry, done[id(entry.parameter)], values, source)
                 continue
             set_values(entry.parameter, values)
             done[id(entry.parameter)] = entry
         return missing
+
+    def check(self, stored: Mapping[str, StoredArray], source: str) -> None:
+        """Check that a file's tensors are the parameters', exactly; nothing is read.
+
+        Args:
+            stored: The file's tensors by name.
+            source: Name of the file in messages.
+
+        Raises:
+            ParameterError: See `load`.
+        """
+        self._check(stored, source, lambda path: False, lambda name: False)
 
     def _check(
         self,

@@ -31,6 +31,7 @@ __all__ = [
     "RoBERTa",
     "SequenceClassifier",
     "TokenClassifier",
+    "Tokenizer",
 ]
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from gluonish.model_zoo.text.llama import Llama, Mistral, Phi3, Qwen2, Qwen3
     from gluonish.model_zoo.text.mixture import Mixtral, Qwen3Moe
     from gluonish.model_zoo.text.modernbert import ModernBERT
+    from gluonish.model_zoo.text.tokenizer import Tokenizer
 else:
     __getattr__ = _attach(
         __name__,
@@ -66,6 +68,7 @@ else:
             "llama",
             "mixture",
             "modernbert",
+            "tokenizer",
         ),
         {
             "BERT": "gluonish.model_zoo.text.bert:BERT",
@@ -94,5 +97,6 @@ else:
             "RoBERTa": "gluonish.model_zoo.text.bert:RoBERTa",
             "SequenceClassifier": "gluonish.model_zoo.text.encoder_heads:SequenceClassifier",
             "TokenClassifier": "gluonish.model_zoo.text.encoder_heads:TokenClassifier",
+            "Tokenizer": "gluonish.model_zoo.text.tokenizer:Tokenizer",
         },
     )

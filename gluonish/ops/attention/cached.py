@@ -152,11 +152,17 @@ def _kernel(
         _by_mask(xp, made, (q, k, v), (key_cache, value_cache), position, mask, passed)
 
 
-def _by_prefixes(
-    made: Any, new: Sequence[Any], caches: Sequence[Any], position: Any, mask: Any, attrs: Attrs
-) -> None:
-    """Attend to the keys that were written, for groups of samples of one position."""
-    count, length = new[0].shape[2], caches[0].shape[2]
+def checked_positions(position: Any, count: int, length: int) -> list[int]:
+    """Return positions in host memory.
+
+    Args:
+        position: (1,) or (N,).
+        count: Number of new keys.
+        length: That of the cache.
+
+    Raises:
+        OperatorError: The new keys of a position do not fit in the cache.
+    """
     starts: list[int] = position.tolist()
     for start in starts:
         if not 0 <= start <= length - count:
@@ -164,6 +170,16 @@ def _by_prefixes(
                 f"{_NAME}: expected a position from 0 to {length - count}, for {count} new keys in "
                 f"a cache of length {length}, got {start}"
             )
+    return starts
+
+
+def _by_prefixes(
+    made: Any, new: Sequence[Any], caches: Sequence[Any], position: Any, mask: Any, attrs: Attrs
+) -> None:
+    """Attend to the keys that were written, for groups of samples of one position."""
+    count = new[0].shape[2]
+    starts = checked_positions(position, count, caches[0].shape[2])
+    before, _ = Reach.of(causal=True, window=attrs["window"])
     groups = [(slice(i, i + 1), start) for i, start in enumerate(starts)]
     if len(set(starts)) == 1:
         groups = [(slice(None), starts[0])]
@@ -171,9 +187,10 @@ def _by_prefixes(
         end = start + count
         for cache, x in zip(caches, new[1:], strict=True):
             cache[rows, :, start:end] = x[rows]
-        inputs = [new[0][rows], *(cache[rows, :, :end] for cache in caches)]
+        seen = slice(0 if before is None else max(0, start - before), end)
+        inputs = [new[0][rows], *(cache[rows, :, seen] for cache in caches)]
         if mask is not None:
-            inputs.append(_of_rows(mask, rows, end))
+            inputs.append(_of_rows(mask, rows, seen))
         if made.size:
             _attend(np, made[rows], inputs, {**attrs, "use_mask": mask is not None})
 
@@ -211,11 +228,11 @@ def _by_mask(
     _attend(xp, made, (new[0], *caches, mask), whole)
 
 
-def _of_rows(mask: Any, rows: slice, end: int) -> Any:
-    """Return the mask of some samples and the first keys."""
+def _of_rows(mask: Any, rows: slice, seen: slice) -> Any:
+    """Return the mask of some samples and keys."""
     if mask.ndim == 4 and len(mask) > 1:
         mask = mask[rows]
-    return np.ascontiguousarray(mask[..., :end] if mask.shape[-1:] != (1,) else mask)
+    return np.ascontiguousarray(mask[..., seen] if mask.shape[-1:] != (1,) else mask)
 
 
 CACHED_ATTENTION = register(

@@ -105,6 +105,8 @@ _OPTIONAL = (
     _Package("ONNX", "onnx", "gluonish[onnx]", "files of other frameworks"),
     _Package("Graphviz", "graphviz", "gluonish[plot]", "drawings of networks"),
     _Package("tensorboardX", "tensorboardX", "gluonish[tensorboard]", "events for TensorBoard"),
+    _Package("tokenizers", "tokenizers", "gluonish[text]", "tokenizers of networks for text"),
+    _Package("jinja2", "jinja2", "gluonish[text]", "chat templates"),
 )
 
 

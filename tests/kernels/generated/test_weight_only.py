@@ -10,7 +10,7 @@ import pytest
 from gluonish.core.spec import Spec
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import available, machine_code, vector_code
-from gluonish.kernels.generated import weight_only, weight_only_code
+from gluonish.kernels.generated import weight_only, weight_only_code, wide_products
 from gluonish.kernels.onednn import register as onednn
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.quantization.weight_only import WEIGHT_ONLY_DENSE
@@ -117,7 +117,7 @@ def test_products_in_vectors_of_sixteen(
 def test_many_rows_are_multiplied_in_blocks(
     dtype: Any, features: int, group_size: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(weight_only, "_BLOCK", 1 << 16)
+    monkeypatch.setattr(wide_products, "_BLOCK", 1 << 16)
     inputs = _inputs(dtype, 50, features, group_size)
     _check(_run(inputs, "weight_only_blocks"), inputs)
     # Also few rows, if groups are no multiple of vectors.

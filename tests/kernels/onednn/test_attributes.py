@@ -182,6 +182,26 @@ def test_dense_on_data_with_channels_last(
     _compare(FUSED_DENSE, fully_connected, inputs, attrs, close, channels_last)
 
 
+@pytest.mark.parametrize("with_sum", [False, True])
+@pytest.mark.parametrize("no_bias", [False, True])
+@pytest.mark.parametrize("rank", [2, 3])
+def test_dense_layers_of_all_forms_have_a_kernel(rank: int, no_bias: bool, with_sum: bool) -> None:
+    random = np.random.default_rng(3)
+    rows = (4, 8)[: rank - 1] if rank == 3 else (32,)
+    shapes = [(*rows, 96), (160, 96), *[(160,)] * (not no_bias), *[(*rows, 160)] * with_sum]
+    inputs = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    given = {"num_hidden": 160, "flatten": False, "no_bias": no_bias, "with_sum": with_sum}
+    attrs = parsed(FUSED_DENSE, **given)
+    kernel = FUSED_DENSE.select_fast("cpu", [spec_of(x) for x in inputs], attrs)
+    assert kernel is not None
+    assert kernel.name == "onednn.fused_dense"
+    out = np.full((*rows, 160), np.nan, np.float32)
+    kernel.plan((out,), inputs, attrs).plan.run(out, *inputs)
+    expected = inputs[0].astype(np.float64) @ inputs[1].T
+    expected = expected + sum(x.astype(np.float64) for x in inputs[2:])
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-4)
+
+
 @pytest.mark.parametrize("in_place", [False, True])
 def test_dense_on_the_last_axis_with_a_sum(in_place: bool, close: Close) -> None:
     inputs = [random(4, 5, 30), random(12, 30, seed=1), random(12, seed=2), random(4, 5, 12)]

@@ -1,0 +1,50 @@
+"""``gluonish generate``: goes on with a text."""
+
+import argparse
+import sys
+
+from gluonish.core.errors import ArgumentError
+from gluonish.tools.text_network import (
+    Speed,
+    add_generation_arguments,
+    add_model_arguments,
+    generation_options,
+    open_network,
+    parameter_nbytes,
+    read_rate,
+    tokenizer_of,
+)
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``generate`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "generate",
+        help="go on with a text",
+        description="Go on with a text, and say on standard error how fast it was.",
+    )
+    parser.add_argument("prompt", help="the text; - reads standard input")
+    add_model_arguments(parser)
+    add_generation_arguments(parser)
+    parser.add_argument("--stop", action="append", metavar="TEXT", help="text that ends it")
+    parser.add_argument("--quiet", action="store_true", help="say nothing of the speed")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
+    net = open_network(arguments)
+    tokens = tokenizer_of(net, "generate").encode(prompt)
+    if not tokens:
+        raise ArgumentError("generate: expected a prompt of at least one token, got none")
+    options = generation_options(arguments)
+    if arguments.stop:
+        options["stop_strings"] = arguments.stop
+    speed = Speed(len(tokens))
+    for piece in net.stream(prompt, on_token=speed.note, **options):
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+    sys.stdout.write("\n")
+    if not arguments.quiet:
+        sys.stderr.write(speed.text(parameter_nbytes(net), read_rate()) + "\n")
+    return 0

@@ -1,0 +1,138 @@
+"""The language networks of commands: where they come from, and how fast they are."""
+
+import argparse
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.model_zoo import from_gguf, from_pretrained
+from gluonish.tools.demo import parse_contexts
+
+_PROBE_NBYTES = 1 << 28
+_PROBES = 5
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what says which network a command uses."""
+    parser.add_argument(
+        "--model",
+        required=True,
+        metavar="MODEL",
+        help="a folder of config.json and model.safetensors, a .gguf file, or org/name of the hub",
+    )
+    parser.add_argument("--revision", help="branch, tag or commit of a network of the hub")
+    parser.add_argument("--dtype", help="element type of the weights; that of the file by default")
+    parser.add_argument("--ctx", default="cpu", metavar="DEVICE", help="cpu (default) or gpu")
+
+
+def add_generation_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of generation."""
+    parser.add_argument("--max-new-tokens", type=int, metavar="N", help="most tokens of a text")
+    parser.add_argument("--temperature", type=float, metavar="T", help="0 for the most probable")
+    parser.add_argument("--top-k", type=int, metavar="K")
+    parser.add_argument("--top-p", type=float, metavar="P")
+    parser.add_argument("--min-p", type=float, metavar="P")
+    parser.add_argument("--repetition-penalty", type=float, metavar="X")
+    parser.add_argument("--seed", type=int, help="number that decides what is drawn")
+
+
+def generation_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of generation that a command line gives.
+
+    A temperature or another option of drawing means that tokens are drawn.
+    """
+    drawn = ("temperature", "top_k", "top_p", "min_p", "seed")
+    names = ("max_new_tokens", "repetition_penalty", *drawn)
+    given = {name: getattr(arguments, name) for name in names}
+    found = {name: value for name, value in given.items() if value is not None}
+    if found.get("temperature") == 0:
+        found |= {"do_sample": False}
+    elif found.keys() & drawn:
+        found |= {"do_sample": True}
+    return found
+
+
+def open_network(arguments: argparse.Namespace, **options: Any) -> Any:
+    """Return the network that a command line names.
+
+    Args:
+        arguments: See `add_model_arguments`.
+        **options: Further arguments of `from_pretrained`, for what is no GGUF file.
+    """
+    (ctx,) = parse_contexts(arguments.ctx)
+    given = {"ctx": ctx, "dtype": arguments.dtype}
+    if arguments.model.lower().endswith(".gguf"):
+        return from_gguf(arguments.model, **given)
+    if arguments.revision is not None:
+        options["revision"] = arguments.revision
+    return from_pretrained(arguments.model, **given, **options)
+
+
+def tokenizer_of(net: Any, command: str) -> Any:
+    """Return the tokenizer of a network.
+
+    Raises:
+        ArgumentError: There is none.
+    """
+    tokenizer = getattr(net, "tokenizer", None)
+    if tokenizer is None:
+        raise ArgumentError(f"{command}: expected a model with tokenizer.json, got none")
+    return tokenizer
+
+
+def read_rate() -> float:
+    """Return the bytes a second at which this machine reads its memory, by sums of integers."""
+    values = np.zeros(_PROBE_NBYTES // 8, np.int64)
+    times = []
+    for _ in range(_PROBES):
+        begin = perf_counter()
+        np.bitwise_or.reduce(values)
+        times.append(perf_counter() - begin)
+    return _PROBE_NBYTES / min(times)
+
+
+def parameter_nbytes(net: Any) -> int:
+    """Return the bytes of the parameters that a step reads: all but an embedding of its own."""
+    parameters = {id(p): p for p in net.collect_params().values()}
+    embedding = net.body.embedding.weight
+    if net.head.weight is not embedding:
+        parameters.pop(id(embedding), None)
+    sizes = (int(np.prod(p.shape)) * np.dtype(p.dtype).itemsize for p in parameters.values())
+    return sum(sizes)
+
+
+class Speed:
+    """Tokens a second of a text: of its prompt, and of its steps.
+
+    Args:
+        prompt: Number of tokens of the prompt that are computed.
+    """
+
+    def __init__(self, prompt: int) -> None:
+        self._prompt, self._steps = prompt, 0
+        self._begin = self._first = self._last = perf_counter()
+
+    def note(self) -> None:
+        """Note that a token was made."""
+        self._last = perf_counter()
+        if self._steps == 0:
+            self._first = self._last
+        self._steps += 1
+
+    def text(self, nbytes: int, rate: float) -> str:
+        """Return a line of the speeds.
+
+        Args:
+            nbytes: Bytes that a step reads.
+            rate: Bytes that memory gives in a second.
+        """
+        first = max(self._first - self._begin, 1e-9)
+        line = f"prompt {self._prompt} tokens, {self._prompt / first:.1f}/s"
+        if self._steps > 1:
+            step = max(self._last - self._first, 1e-9) / (self._steps - 1)
+            share = nbytes / step / rate
+            line += f"; text {self._steps} tokens, {1 / step:.1f}/s, {share:.0%} of what one core"
+            line += " reads from memory"
+        return line
