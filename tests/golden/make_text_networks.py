@@ -25,7 +25,7 @@ import torch
 import transformers as hf
 
 sys.path.insert(0, str(Path(__file__).parent))
-from text_network_cases import TOKENS  # the virtual environment has no gluonish
+from text_network_cases import DEAD, inputs  # the virtual environment has no gluonish
 
 HERE = Path(__file__).with_name("text_networks")
 NEW_TOKENS = 8
@@ -109,6 +109,36 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
          "num_experts_per_tok": 2, "moe_intermediate_size": 8, "norm_topk_prob": True,
          "mlp_only_layers": [1]},
     ),
+    "bert": ("BertForMaskedLM", {"hidden_act": "gelu_new"}),
+    "bert_body": ("BertModel", {"layer_norm_eps": 1e-3}),
+    "bert_pretraining": ("BertForPreTraining", {"tie_word_embeddings": False}),
+    "bert_classes": (
+        "BertForSequenceClassification",
+        {"id2label": {0: "ham", 1: "spam", 2: "eggs"}, "classifier_dropout": 0.3,
+         "label2id": {"ham": 0, "spam": 1, "eggs": 2}},
+    ),
+    "bert_tokens": ("BertForTokenClassification", {"num_labels": 3, "type_vocab_size": 3}),
+    "bert_answers": ("BertForQuestionAnswering", {"hidden_dropout_prob": 0.2}),
+    "roberta": ("RobertaForMaskedLM", {"pad_token_id": 1, "layer_norm_eps": 1e-5}),
+    "roberta_body": ("RobertaModel", {"pad_token_id": 3}),
+    "roberta_classes": ("RobertaForSequenceClassification", {"pad_token_id": 1, "num_labels": 3}),
+    "distilbert": ("DistilBertForMaskedLM", {"activation": "relu"}),
+    "distilbert_classes": ("DistilBertForSequenceClassification", {"num_labels": 1}),
+    "distilbert_answers": ("DistilBertForQuestionAnswering", {"sinusoidal_pos_embds": True}),
+    "electra": ("ElectraForPreTraining", {"embedding_size": 6}),
+    "electra_masked": ("ElectraForMaskedLM", {"embedding_size": 6, "layer_norm_eps": 1e-3}),
+    "electra_classes": ("ElectraForSequenceClassification", {"embedding_size": 16}),
+    "modernbert": (
+        "ModernBertForMaskedLM",
+        {"num_hidden_layers": 3, "global_attn_every_n_layers": 2, "local_attention": 4},
+    ),
+    "modernbert_classes": (
+        "ModernBertForSequenceClassification",
+        {"norm_bias": True, "attention_bias": True, "mlp_bias": True, "classifier_bias": True,
+         "classifier_pooling": "mean", "classifier_activation": "relu", "local_attention": 4,
+         "layer_types": ["sliding_attention", "full_attention"]},
+    ),
+    "modernbert_answers": ("ModernBertForQuestionAnswering", {"decoder_bias": False}),
 }  # fmt: skip
 
 
@@ -125,27 +155,61 @@ def _pattern(values: torch.Tensor) -> torch.Tensor:
     return torch.cos(torch.arange(values.numel(), dtype=torch.float64)).reshape(values.shape)
 
 
+def arguments(model_type: str) -> dict[str, torch.Tensor]:
+    """Return the inputs of a network by name."""
+    made = {k: torch.tensor(v) for k, v in inputs(model_type).items() if v is not None}
+    if "attention_mask" in made:
+        places = torch.arange(made["input_ids"].shape[1])
+        made["attention_mask"] = (places < made["attention_mask"][:, None]).long()
+    return made
+
+
+_OUTPUTS = ("logits", "prediction_logits", "seq_relationship_logits")
+
+
+def outputs(found: Any) -> torch.Tensor:
+    """Return the output of a network; several as one vector."""
+    if "start_logits" in found:
+        return torch.stack([found.start_logits, found.end_logits], -1)
+    scores = [found[name] for name in _OUTPUTS if name in found]
+    features = [found[k] for k in ("last_hidden_state", "pooler_output") if k in found]
+    several = scores or features
+    return several[0] if len(several) == 1 else torch.cat([x.reshape(-1) for x in several])
+
+
+def _settings(kind: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a case, by the names that its network has."""
+    settings = {**SMALL, **settings}
+    if kind.startswith("GPT2"):
+        del settings["intermediate_size"]  # it has no such setting
+    if kind.startswith("DistilBert"):
+        settings["dim"], settings["hidden_dim"] = (
+            settings["hidden_size"],
+            settings.pop("intermediate_size"),
+        )
+    return settings
+
+
 def make(case: str) -> None:
     """Write the folder of a case."""
     torch.manual_seed(37)
     kind, settings = CASES[case]
     network = getattr(hf, kind)
-    settings = {**SMALL, **settings}
-    if kind.startswith("GPT2"):
-        del settings["intermediate_size"]  # it has no such setting
-    model = network(network.config_class(**settings)).eval()
+    model = network(network.config_class(**_settings(kind, settings))).eval()
     _few_digits(model)
     folder = HERE / case
     model.to(torch.bfloat16).save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
     model = network.from_pretrained(folder, dtype=torch.float64, **EAGER).eval()
-    tokens = torch.tensor(TOKENS)
+    for module in model.modules():
+        if isinstance(module, torch.nn.Embedding):
+            module.padding_idx = None  # the gradient of its row, too
+    given = arguments(model.config.model_type)
     body = model.base_model
     made: dict[str, Any] = {}
     with torch.no_grad():
-        made["features"] = body(tokens).last_hidden_state.numpy()
-    output = model(tokens)
-    output = getattr(output, "logits", None) if body is not model else output.last_hidden_state
+        made["features"] = body(**given).last_hidden_state.numpy()
+    output = outputs(model(**given))
     (output * _pattern(output)).sum().backward()
     made["output"] = output.detach().numpy()
     for name, gradient in _gradients(model, kind):
@@ -153,7 +217,7 @@ def make(case: str) -> None:
             [float((gradient * _pattern(gradient)).sum()), float(gradient.norm())]
         )
     if kind.endswith(("CausalLM", "LMHeadModel")):
-        made["greedy"] = greedy(model, tokens[:1])
+        made["greedy"] = greedy(model, given["input_ids"][:1])
     np.savez_compressed(folder / "expected.npz", **made)
 
 
@@ -161,6 +225,8 @@ def _gradients(model: Any, kind: str) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield gradients under the names that files have, where experts are apart."""
     for name, parameter in model.named_parameters():
         gradient = parameter.grad
+        if name in DEAD and gradient is None:
+            continue
         assert gradient is not None, name
         mixtral = kind.startswith("Mixtral")
         name = name.replace(".mlp.", ".block_sparse_moe.") if mixtral else name
@@ -199,8 +265,7 @@ def check(written: Path) -> None:
         assert not info["missing_keys"], info
         assert not info["unexpected_keys"], info
         with torch.no_grad():
-            output = model.eval()(torch.tensor(TOKENS))
-        output = output.logits if "logits" in output else output.last_hidden_state
+            output = outputs(model.eval()(**arguments(model.config.model_type)))
         want = np.load(HERE / folder.name / "expected.npz")["output"]
         apart = np.abs(output.numpy() - want).max() / np.abs(want).max()
         print(folder.name, f"{apart:.1e}")  # noqa: T201  # it is a report

@@ -55,6 +55,7 @@ class _Options(NamedTuple):
     activation: str | HybridBlock
     norm_first: bool
     norm: str
+    norm_bias: bool
     epsilon: float
     layout: str
     use_bias: bool
@@ -93,8 +94,10 @@ class _Options(NamedTuple):
 
     def norm_layer(self, prefix: str) -> HybridBlock:
         """Return a normalization layer."""
-        kind = LayerNorm if self.norm == "layer" else RMSNorm
-        return kind(epsilon=self.epsilon, in_channels=self.units, prefix=prefix)
+        given: dict[str, Any] = {"epsilon": self.epsilon, "in_channels": self.units}
+        if self.norm == "rms":
+            return RMSNorm(prefix=prefix, **given)
+        return LayerNorm(prefix=prefix, center=self.norm_bias, **given)
 
     def feed_forward(self, prefix: str) -> HybridBlock:
         """Return the default feed-forward network."""
@@ -156,12 +159,12 @@ class _Layer(HybridBlock):
             self.feed_forward = feed_forward
             self.feed_forward_norm = options.norm_layer("feed_forward_norm_")
 
-    def _residual(self, norm: HybridBlock, x: Any, compute: Callable[[Any], Any]) -> Any:
+    def _residual(self, norm: HybridBlock | None, x: Any, compute: Callable[[Any], Any]) -> Any:
         """Add what a block computes to its input, and normalize before or after it."""
-        y = compute(norm(x) if self._norm_first else x)
+        y = compute(norm(x) if self._norm_first and norm is not None else x)
         if self.dropout is not None:
             y = self.dropout(y)
-        return x + y if self._norm_first else norm(x + y)
+        return x + y if self._norm_first or norm is None else norm(x + y)
 
     def _with_feed_forward(self, x: Any) -> Any:
         """Return the layer's output, with the losses of a feed-forward network that has some."""
@@ -210,6 +213,9 @@ class TransformerEncoderLayer(_Layer):
         dtype: Element type of the parameters of dense layers.
         weight_initializer: Initializer of weights; None uses the one passed to `initialize`.
         bias_initializer: Initializer of biases.
+        norm_bias: Whether each `LayerNorm` trains a bias; without it ``beta`` stays 0.
+        normalize_attention: Whether the block of attention has a normalization, which the first
+            layer after one does not need.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -254,6 +260,8 @@ class TransformerEncoderLayer(_Layer):
         dtype: Any = "float32",
         weight_initializer: Init | None = None,
         bias_initializer: Init | None = "zeros",
+        norm_bias: bool = True,
+        normalize_attention: bool = True,
         **kwargs: Any,
     ) -> None:
         options = _Options(
@@ -266,6 +274,7 @@ class TransformerEncoderLayer(_Layer):
             activation=activation,
             norm_first=norm_first,
             norm=norm,
+            norm_bias=norm_bias,
             epsilon=epsilon,
             layout=layout,
             use_bias=use_bias,
@@ -277,7 +286,9 @@ class TransformerEncoderLayer(_Layer):
         with self.name_scope():
             given = {"causal": causal, "in_units": units, **attention_options}
             self.attention = options.attention("attention_", **given)
-            self.attention_norm = options.norm_layer("attention_norm_")
+            self.attention_norm = (
+                options.norm_layer("attention_norm_") if normalize_attention else None
+            )
 
     def hybrid_forward(
         self,
@@ -328,6 +339,7 @@ class TransformerDecoderLayer(_Layer):
         dtype: Element type of the parameters of dense layers.
         weight_initializer: Initializer of weights; None uses the one passed to `initialize`.
         bias_initializer: Initializer of biases.
+        norm_bias: Whether each `LayerNorm` trains a bias; without it ``beta`` stays 0.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -378,6 +390,7 @@ class TransformerDecoderLayer(_Layer):
         dtype: Any = "float32",
         weight_initializer: Init | None = None,
         bias_initializer: Init | None = "zeros",
+        norm_bias: bool = True,
         **kwargs: Any,
     ) -> None:
         options = _Options(
@@ -390,6 +403,7 @@ class TransformerDecoderLayer(_Layer):
             activation=activation,
             norm_first=norm_first,
             norm=norm,
+            norm_bias=norm_bias,
             epsilon=epsilon,
             layout=layout,
             use_bias=use_bias,

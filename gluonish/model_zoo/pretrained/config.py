@@ -65,6 +65,7 @@ class Config:
         self.entries = dict(entries)
         self.source = source
         self._taken: set[str] = set()
+        self._rewritten: set[str] = set()
         self._inner: dict[str, Config] = {}
 
     def __contains__(self, name: str) -> bool:
@@ -180,10 +181,15 @@ class Config:
             )
 
     def extras(self) -> dict[str, Any]:
-        """Return the settings without an effect, which `save_pretrained` keeps."""
+        """Return settings without an effect that nobody took, which `save_pretrained` keeps."""
         written = {"architectures", "model_type", "dtype", "torch_dtype", "transformers_version"}
-        kept = {k: v for k, v in self.entries.items() if k in COMMON - written}
-        return kept | {name: config.extras() for name, config in self._inner.items()}
+        kept = COMMON - written - self._rewritten
+        found = {k: v for k, v in self.entries.items() if k in kept}
+        return found | {name: config.extras() for name, config in self._inner.items()}
+
+    def rewrites(self, *names: str) -> None:
+        """Say that the network writes settings itself, which are no extras then."""
+        self._rewritten.update(names)
 
 
 def _accepts(kind: Any, one: type) -> bool:

@@ -28,6 +28,9 @@ MODULES: Mapping[str, str] = {
     "dinov2": "vision.dinov2",
     "swin": "vision.swin_names",
     "convnext": "vision.convnext",
+    "bert": "text.bert",
+    "distilbert": "text.bert",
+    "electra": "text.bert",
     "gemma": "text.gemma",
     "gemma2": "text.gemma",
     "gemma3_text": "text.gemma",
@@ -36,6 +39,7 @@ MODULES: Mapping[str, str] = {
     "llama": "text.llama",
     "mistral": "text.llama",
     "mixtral": "text.mixture",
+    "modernbert": "text.modernbert",
     "phi3": "text.llama",
     "qwen2": "text.llama",
     "qwen3": "text.llama",
@@ -44,6 +48,7 @@ MODULES: Mapping[str, str] = {
     "siglip_text_model": "vision.siglip",
     "siglip_vision_model": "vision.siglip",
     "vit": "vision.vit",
+    "roberta": "text.bert",
 }
 _families: dict[str, "Family"] = {}
 
@@ -55,17 +60,24 @@ class Head:
     Attributes:
         network: Its class, called as ``network(body, **arguments)``; the body is its child
             ``body``.
-        names: Names of its own weights in files.
+        names: Names of its own weights in files, or a function that returns them for arguments
+            of the class; of ``{}`` for the usual ones.
         settings: Settings that are arguments of the class.
         arguments: Further arguments of the class.
         timm_names: Names of its own weights in timm's files.
+        body: Arguments of the body's class.
     """
 
     network: Callable[..., HybridBlock]
-    names: Names = ()
+    names: Names | Callable[[Mapping[str, Any]], Names] = ()
     settings: Sequence[AnySetting] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
     timm_names: Names = ()
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    def table(self, arguments: Mapping[str, Any]) -> Names:
+        """Return the names of its own weights, for arguments of the class."""
+        return self.names(arguments) if callable(self.names) else self.names
 
 
 @dataclass(frozen=True)
@@ -84,6 +96,8 @@ class Family:
         unused: Endings of names in files that no parameter needs, such as tables of positions that
             are computed.
         timm_names: Names of the body's weights in timm's files, which are read, too.
+        optional: Beginnings of the body's parameters that a file may lack, if an initializer is
+            given for them.
     """
 
     model_type: str
@@ -95,6 +109,7 @@ class Family:
     heads: Mapping[str, Head] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
     timm_names: Names = ()
+    optional: tuple[str, ...] = ()
 
     def head(self, architecture: str) -> Head | None:
         """Return the head of an architecture; None for the body alone.
@@ -125,7 +140,7 @@ class Family:
             NotSupportedError: A setting, or a value, is not known.
         """
         head = self.head(architecture)
-        arguments = _read(self.settings, config)
+        arguments = {**_read(self.settings, config), **(head.body if head else {})}
         own = {**_read(head.settings, config), **head.arguments} if head else {}
         for other in self.heads.values():
             if other is not head:
@@ -169,7 +184,8 @@ class Family:
         ]
         head = None if body is net else self.head(self.architecture_of(net))
         if head is not None:
-            table += head.timm_names if timm else head.names
+            own = head.table(getattr(net, "_arguments", {}))
+            table += head.timm_names if timm else own
         return WeightTable(net, table, f"{type(net).__name__} of {self.model_type}")
 
     def architecture_of(self, net: HybridBlock) -> str:

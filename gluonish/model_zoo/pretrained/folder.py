@@ -32,8 +32,10 @@ from gluonish.model_zoo.pretrained.families import (
     family_of_type,
 )
 from gluonish.model_zoo.pretrained.hub import folder_or_snapshot
+from gluonish.model_zoo.pretrained.sentence import Stages, read_stages, stage_files
 from gluonish.model_zoo.pretrained.timm_vit import is_vision_transformer, vision_transformer
 from gluonish.model_zoo.pretrained.weights import Form, WeightTable, common_dtype, setter
+from gluonish.model_zoo.text.embedder import Embedder
 from gluonish.ndarray.array_file import open_arrays, write_arrays
 from gluonish.ndarray.list_file import StoredArray
 
@@ -61,13 +63,13 @@ def load_folder(
 ) -> Any:
     """Return the network of a folder; see `from_pretrained`."""
     path = folder_or_snapshot(folder, revision, "from_pretrained")
+    stages = read_stages(path) if architecture is None else None
+    if stages is not None:
+        return _embedder(stages, ctx, dtype, mmap, **changes)
     entries = read_config(path)
     source = str(path / _CONFIG)
-    if (
-        "model_type" not in entries
-        and "architecture" in entries
-        and not is_vision_transformer(entries)
-    ):
+    is_timm = "model_type" not in entries and "architecture" in entries
+    if is_timm and not is_vision_transformer(entries):
         opened = partial(_open_weights, path, mmap)
         timm = load(_TIMM)
         return timm.load_timm(entries, source, opened, ctx, dtype, mmap, initializer, changes)
@@ -86,7 +88,7 @@ def load_folder(
             stored,
             weights,
             setter(current_context() if ctx is None else ctx, mmap),
-            lambda path: initializer is not None and bool(head) and not path.startswith(head),
+            lambda path: initializer is not None and _may_begin_new(path, head, family),
             lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
         )
     if missing and initializer is not None:
@@ -112,6 +114,35 @@ def _described(
     net = family.build(config, chosen, changes)
     net._extras = config.extras()
     return family, net
+
+
+def _read_folder(path: Path) -> tuple[Family, Config]:
+    """Return the family and the settings of the network in a folder."""
+    entries, source = read_config(path), str(path / _CONFIG)
+    return family_of_type(entries.get("model_type"), source), Config(entries, source)
+
+
+def _embedder(stages: Stages, ctx: Any, dtype: Any, mmap: bool, **changes: Any) -> Embedder:
+    """Return the network of a folder of sentence-transformers.
+
+    Raises:
+        FileFormatError: The pooling expects another number of features than the network has.
+    """
+    own = {name: changes.pop(name) for name in stages.arguments if name in changes}
+    architecture = _read_folder(stages.folder)[0].architecture
+    body = load_folder(stages.folder, ctx, dtype, mmap, architecture, **changes)
+    units = body._arguments.get("units")
+    if stages.units not in (None, units):
+        raise FileFormatError(
+            f"{stages.source}: expected a pooling of {units} features, got {stages.units}"
+        )
+    return Embedder(body, **{**stages.arguments, **own})
+
+
+def _may_begin_new(path: str, head: str, family: Family) -> bool:
+    """Return whether a parameter may be missing from a file: one of a head, or an optional one."""
+    own = path.removeprefix(head)
+    return (bool(head) and own == path) or own.startswith(family.optional)
 
 
 def _generation_config(path: Path, entries: Mapping[str, Any]) -> dict[str, Any]:
@@ -201,7 +232,7 @@ def _names_of_heads(family: Family) -> frozenset[str]:
     return frozenset(
         name
         for head in heads
-        for _, theirs in (*head.names, *head.timm_names)
+        for _, theirs in (*head.table({}), *head.timm_names)
         for name in _names(theirs)
     )
 
@@ -223,7 +254,8 @@ def from_pretrained(
     """Return the network in a folder of the kind that Hugging Face's transformers writes.
 
     ``config.json`` says which network, ``model.safetensors``, or the shards of
-    ``model.safetensors.index.json``, have its weights. Both must agree exactly.
+    ``model.safetensors.index.json``, have its weights. Both must agree exactly. A ``modules.json``,
+    which sentence-transformers writes, makes it an `Embedder` if no architecture is given.
 
     Args:
         folder: Path of the folder, or ``org/name`` of a network of the hub, which is downloaded
@@ -285,6 +317,10 @@ def save_pretrained(
     """
     limit = _nbytes(max_shard_size)
     path = Path(path_text(folder, "save_pretrained"))
+    others: dict[str, Any] = {}
+    if isinstance(net, Embedder):
+        others = stage_files(net.pooling, net.normalize, net.max_length, net.body.units)
+        net = net.body
     if hasattr(net, "_timm_name"):
         timm = load(_TIMM)
         tensors, config = timm.timm_table(net).tensors(), timm.describe(net)
@@ -296,8 +332,12 @@ def save_pretrained(
         config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
     total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())
     name, other = (_WEIGHTS, _INDEX) if total <= limit else (_INDEX, _WEIGHTS)
-    path.mkdir(parents=True, exist_ok=True)
-    with written_together(path / _CONFIG, path / name):
+    for place in (path / _CONFIG, *(path / key for key in others)):
+        place.parent.mkdir(parents=True, exist_ok=True)
+    with written_together(path / _CONFIG, path / name, *(path / key for key in others)):
+        for key, content in others.items():
+            with atomic_write(path / key) as file:
+                file.write((json.dumps(content, indent=2) + "\n").encode())
         with atomic_write(path / _CONFIG) as file:
             file.write((json.dumps(config, indent=2, sort_keys=True) + "\n").encode())
         write_arrays(

@@ -1,60 +1,58 @@
-"""The number of classes in config.json: as names of classes, or as a number."""
+"""Classes in config.json: ``id2label``, ``label2id`` and ``num_labels``."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from gluonish.core.errors import FileFormatError
-from gluonish.model_zoo.pretrained.config import MOST, Computed, Config
+from gluonish.model_zoo.pretrained.config import Config
 
-__all__ = ["LABELS", "named_labels"]
-
-_USUAL = 2  # what transformers takes where a config says nothing
-
-
-def _read(config: Config) -> Mapping[str, Any]:
-    names = config.take("id2label", dict | None, None)
-    count = config.take("num_labels", int | None, None, most=MOST)
-    if names is None:
-        return {"classes": _USUAL if count is None else count}
-    if not names or not all(isinstance(name, str) for name in names.values()):
-        raise FileFormatError(
-            f"{config.source}: expected 'id2label' with the name of each class, got {names!r:.60}"
-        )
-    if {str(key) for key in names} != {str(index) for index in range(len(names))}:
-        raise FileFormatError(
-            f"{config.source}: expected 'id2label' with the classes from 0 to {len(names) - 1}, "
-            f"got {names!r:.60}"
-        )
-    if count not in (None, len(names)):
-        raise FileFormatError(
-            f"{config.source}: expected 'num_labels' to be {len(names)}, the number of names in "
-            f"'id2label', got {count}"
-        )
-    return {"classes": len(names)}
+_MOST = 1_000_000
+_DEFAULT = 2  # classes, where no setting says it
 
 
-def _write(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    names = {str(index): f"LABEL_{index}" for index in range(arguments["classes"])}
-    return {"id2label": names, "label2id": {name: int(key) for key, name in names.items()}}
+class LabelSetting:
+    """The settings of classes, as the argument ``classes``: their number, or their names."""
+
+    argument = "classes"
+    names: tuple[str, ...] = ("id2label", "label2id", "num_labels")
+
+    def read(self, config: Config) -> Mapping[str, Any]:
+        """Return the argument by its name.
+
+        Raises:
+            FileFormatError: Classes are not numbered from 0 on, or are not as many as said.
+        """
+        config.rewrites(*self.names)
+        names = config.take("id2label", dict | None, None)
+        config.take("label2id", dict | None, None)
+        number = config.take("num_labels", int | None, None, most=_MOST)
+        if names is None:
+            return {self.argument: _DEFAULT if number is None else number}
+        found = [names.get(str(i)) for i in range(len(names))]
+        if not found or not all(isinstance(name, str) for name in found):
+            raise FileFormatError(
+                f"{config.source}: expected 'id2label' with names of classes 0, 1, ..., got "
+                f"{names!r:.60}"
+            )
+        if number not in (None, len(found)):
+            raise FileFormatError(
+                f"{config.source}: expected 'id2label' of num_labels {number} classes, got "
+                f"{len(found)}"
+            )
+        plain = found == _plain(len(found))
+        return {self.argument: len(found) if plain else tuple(found)}
+
+    def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the settings of the argument."""
+        given = arguments[self.argument]
+        if given == _DEFAULT:
+            return {}
+        names = _plain(given) if isinstance(given, int) else list(given)
+        return {
+            "id2label": {str(i): name for i, name in enumerate(names)},
+            "label2id": {name: i for i, name in enumerate(names)},
+        }
 
 
-# The argument ``classes`` of a head.
-LABELS = Computed(("id2label", "num_labels"), _read, _write)
-
-
-def named_labels(settings: Mapping[str, Any], extras: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with those that a folder had and that have no effect, such as class names.
-
-    Names of classes are left out if their number has changed.
-
-    Args:
-        settings: Settings of the network.
-        extras: Settings of the folder it was loaded from.
-    """
-    found = {**settings, **extras}
-    count = len(settings.get("id2label", ()))
-    if count and len(extras.get("id2label") or ()) != count:
-        found |= {name: settings[name] for name in ("id2label", "label2id")}
-    if count:
-        found.pop("num_labels", None)
-    return found
+def _plain(number: int) -> list[str]:
+    return [f"LABEL_{i}" for i in range(number)]

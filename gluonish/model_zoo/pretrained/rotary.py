@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import log
 from typing import Any
 
-from gluonish.core.errors import NotSupportedError
+from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.model_zoo.pretrained.config import Config
 
 _KINDS = {"default": "none", "linear": "linear", "dynamic": "dynamic", "llama3": "llama3",
@@ -114,6 +114,65 @@ class RotarySetting:
             if options.get(name) is not None:
                 found[name] = options[name]
         return found
+
+
+class TwoRotaries(RotarySetting):
+    """The settings of rotary embeddings of layers without a window, and with one.
+
+    Args:
+        base: Base of the angles of layers without a window where no setting says it.
+        local_base: The same of layers with a window, which are ``window_rotary``.
+        name: Name of the setting of the base in older files.
+        local_name: That of layers with a window; null for the other base.
+    """
+
+    def __init__(self, base: float, local_base: float, name: str, local_name: str) -> None:
+        super().__init__(base=base, older=(name, _PARTIAL))
+        self._local = (local_name, local_base)
+        self.names = (*self.names, local_name)
+
+    def read(self, config: Config) -> Mapping[str, Any]:
+        """Return both arguments by name.
+
+        Raises:
+            FileFormatError: One of both kinds is missing.
+            NotSupportedError: There is another kind of layers.
+        """
+        nested = config.entries.get("rope_parameters")
+        kinds = {"full_attention": "rotary", "sliding_attention": "window_rotary"}
+        if not isinstance(nested, dict) or not any(kind in nested for kind in kinds):
+            name, default = self._local
+            found = dict(super().read(config))
+            base = config.take(name, float | None, default, least=1e-3)
+            base = found[self.argument]["base"] if base is None else float(base)
+            return found | {"window_rotary": {"base": base}}
+        config.ignore(*self.names)
+        other = [kind for kind in nested if kind not in kinds]
+        if other:
+            raise NotSupportedError(
+                f"{config.source}: expected rope_parameters of {' and '.join(kinds)}, got "
+                f"{other[0]!r:.60}"
+            )
+        made = {}
+        for kind, argument in kinds.items():
+            if not isinstance(nested.get(kind), dict):
+                raise FileFormatError(
+                    f"{config.source}: expected rope_parameters with an object {kind!r}, got "
+                    f"{nested.get(kind)!r:.60}"
+                )
+            made[argument] = self.options(nested[kind], config)
+        return made
+
+    def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the settings of both arguments."""
+        rotary, local = arguments["rotary"], arguments["window_rotary"]
+        local = rotary if local is None else local
+        return {
+            "rope_parameters": {
+                "full_attention": self.settings(rotary, arguments),
+                "sliding_attention": self.settings(local, arguments),
+            }
+        }
 
 
 def _head_units(config: Config) -> int:

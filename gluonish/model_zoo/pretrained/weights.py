@@ -23,6 +23,7 @@ __all__ = [
     "Form",
     "Names",
     "WeightTable",
+    "absent",
     "common_dtype",
     "reordered",
     "rows",
@@ -174,6 +175,22 @@ def reordered(
     return _Mapped(name, lambda shape: shape, lambda values, _: read(values), write)
 
 
+class _Absent(Form):
+    def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
+        return []
+
+    def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
+        return np.zeros(shape, np.float32)
+
+    def split(self, values: Values, sizes: Sequence[int]) -> list[Values]:
+        return []
+
+
+def absent() -> Form:
+    """Return the form of a parameter that files do not have: it is zero, and not trained."""
+    return _Absent()
+
+
 Names = Sequence[tuple[str, str | Form]]
 
 
@@ -255,7 +272,7 @@ class WeightTable:
         missing = self._check(stored, source, may_miss, may_ignore)
         done: dict[int, _Entry] = {}
         for entry in self._entries:
-            if entry.path in missing or entry.names[0] not in stored:
+            if entry.path in missing or any(name not in stored for name in entry.names[:1]):
                 continue
             values = entry.form.load([stored[name] for name in entry.names], entry.shape)
             if id(entry.parameter) in done:
@@ -331,6 +348,8 @@ class WeightTable:
         """Return the gradients of the parameters on their first device, by names in files."""
         found: dict[str, Values] = {}
         for entry in self._distinct():
+            if not entry.names:
+                continue
             pieces = entry.form.split(entry.parameter.list_grad()[0].asnumpy(), entry.sizes)
             found.update(zip(entry.names, pieces, strict=True))
         return found
@@ -366,7 +385,7 @@ def _sizes(net: HybridBlock, path: str, shape: Shape, count: int) -> Sequence[in
         block = block._children[name]
     sizes = getattr(block, "_parts", None)
     if sizes is None or len(sizes) != count:
-        sizes = (shape[0] // count,) * count if shape else ()
+        sizes = (shape[0] // count,) * count if shape and count else ()
     return tuple(sizes)
 
 

@@ -10,7 +10,6 @@ from math import sqrt
 from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar
 
-from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.attention import AttentionCache, MultiHeadAttention
 from gluonish.gluon.nn.feed_forward import GATES, GatedMLP
@@ -25,7 +24,7 @@ from gluonish.model_zoo.pretrained.config import (
     Setting,
 )
 from gluonish.model_zoo.pretrained.families import Family, Head, keeps_arguments, register_family
-from gluonish.model_zoo.pretrained.rotary import RotarySetting
+from gluonish.model_zoo.pretrained.rotary import RotarySetting, TwoRotaries
 from gluonish.model_zoo.pretrained.weights import Names
 from gluonish.model_zoo.pretrained.windows import Windows, WindowSetting
 from gluonish.model_zoo.text.decoder import Decoder, each_window
@@ -247,54 +246,6 @@ class _AlternatingWindows(WindowSetting):
         return {"windows": tuple(w if (i + 1) % pattern else None for i, w in enumerate(found))}
 
 
-class _TwoRotaries(RotarySetting):
-    """Rotary embeddings of layers with and without a window."""
-
-    def __init__(self) -> None:
-        super().__init__(base=1e6)
-        self.names = (*self.names, "rope_local_base_freq")
-
-    def read(self, config: Config) -> Mapping[str, Any]:
-        """Return both arguments by name.
-
-        Raises:
-            FileFormatError: One of both kinds is missing.
-            NotSupportedError: There is another kind of layers.
-        """
-        nested = config.entries.get("rope_parameters")
-        kinds = {"full_attention": "rotary", "sliding_attention": "window_rotary"}
-        if not isinstance(nested, dict) or not any(kind in nested for kind in kinds):
-            base = config.take("rope_local_base_freq", float, 10000.0, least=1e-3)
-            return {**super().read(config), "window_rotary": {"base": base}}
-        config.ignore(*self.names)
-        other = [kind for kind in nested if kind not in kinds]
-        if other:
-            raise NotSupportedError(
-                f"{config.source}: expected rope_parameters of {' and '.join(kinds)}, got "
-                f"{other[0]!r:.60}"
-            )
-        made = {}
-        for kind, argument in kinds.items():
-            if not isinstance(nested.get(kind), dict):
-                raise FileFormatError(
-                    f"{config.source}: expected rope_parameters with an object {kind!r}, got "
-                    f"{nested.get(kind)!r:.60}"
-                )
-            made[argument] = self.options(nested[kind], config)
-        return made
-
-    def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the settings of both arguments."""
-        rotary, local = arguments["rotary"], arguments["window_rotary"]
-        local = rotary if local is None else local
-        return {
-            "rope_parameters": {
-                "full_attention": self.settings(rotary, arguments),
-                "sliding_attention": self.settings(local, arguments),
-            }
-        }
-
-
 _OUTER_NAMES: Names = (
     (_LAYER + "attention_outer_norm.gamma", _LAYER + "post_attention_layernorm.weight"),
     (_LAYER + "feed_forward_norm.gamma", _LAYER + "pre_feedforward_layernorm.weight"),
@@ -368,7 +319,7 @@ register_family(
             Fixed("use_bidirectional_attention", False, None),
             _softcap("attention_softcap", "attn_logit_softcapping", None),
             _AlternatingWindows(4096, 6),
-            _TwoRotaries(),
+            TwoRotaries(1e6, 10000.0, "rope_theta", "rope_local_base_freq"),
         ),
         _OUTER_NAMES,
         "model.",

@@ -19,6 +19,7 @@ from gluonish.gluon.nn.residual import DropPath, LayerScale
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Tensor, check_positive, check_rate
 from gluonish.initializer import Constant
+from gluonish.model_zoo.pretrained.class_counts import LABELS
 from gluonish.model_zoo.pretrained.config import (
     MOST_LAYERS,
     AnySetting,
@@ -29,7 +30,6 @@ from gluonish.model_zoo.pretrained.config import (
     Setting,
 )
 from gluonish.model_zoo.pretrained.families import Family, Head, keeps_arguments, register_family
-from gluonish.model_zoo.pretrained.labels import LABELS
 from gluonish.model_zoo.pretrained.sizes import SizesSetting
 from gluonish.model_zoo.pretrained.timm import register_networks
 from gluonish.model_zoo.pretrained.weights import Names
