@@ -72,8 +72,8 @@ class Head:
     names: Names | Callable[[Mapping[str, Any]], Names] = ()
     settings: Sequence[AnySetting] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    timm_names: Names = ()
     body: Mapping[str, Any] = field(default_factory=dict)
+    timm_names: Names = ()
 
     def table(self, arguments: Mapping[str, Any]) -> Names:
         """Return the names of its own weights, for arguments of the class."""
@@ -108,8 +108,8 @@ class Family:
     prefix: str
     heads: Mapping[str, Head] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
-    timm_names: Names = ()
     optional: tuple[str, ...] = ()
+    timm_names: Names = ()
 
     def head(self, architecture: str) -> Head | None:
         """Return the head of an architecture; None for the body alone.
