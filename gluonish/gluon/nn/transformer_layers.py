@@ -286,7 +286,7 @@ class TransformerEncoderLayer(_Layer):
         with self.name_scope():
             given = {"causal": causal, "in_units": units, **attention_options}
             self.attention = options.attention("attention_", **given)
-            self.attention_norm = (
+            self.attention_norm: Any = (
                 options.norm_layer("attention_norm_") if normalize_attention else None
             )
 

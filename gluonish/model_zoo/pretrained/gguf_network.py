@@ -296,7 +296,7 @@ def _table(family: Family, net: HybridBlock) -> WeightTable:
     table = []
     for start, ours, theirs in (
         *(("body.", *pair) for pair in names),
-        *(("", *pair) for pair in (head.names if head is not None else ())),
+        *(("", *pair) for pair in (head.table({}) if head is not None else ())),
     ):
         form = Form(theirs) if isinstance(theirs, str) else theirs
         renamed = [_NAMES.get(name, name) for name in form.names]
