@@ -242,7 +242,7 @@ def test_networks_of_no_other_library_are_refused(tmp_path: Path, tiny: Any, nam
 
 def test_every_network_has_a_recipe_or_a_reason(tmp_path: Path) -> None:
     path = written(tmp_path, {"a.weight": np.zeros((1, 1), np.float32)})
-    for name in (*model_names("mxnet"), "mobilenetv3_small_050"):
+    for name in model_names("mxnet"):
         with pytest.raises(NotSupportedError, match=r"expected (the names of|a network that)"):
             import_weights(name, path)
 

@@ -159,7 +159,7 @@ def test_saved_folders_have_the_same_settings_and_weights(case: str, tmp_path: P
     again = from_pretrained(tmp_path, dtype="float32")
     made = [outputs(one(*inputs(case))) for one in (again, network(case))]
     for one, other in zip(*made, strict=True):
-        assert one.asnumpy().tobytes() == other.asnumpy().tobytes()
+        close(one, other.asnumpy(), 1e-5)  # the other may be hybridized
 
 
 def test_masked_patches_become_the_mask_token() -> None:
