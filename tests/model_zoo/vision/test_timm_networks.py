@@ -26,7 +26,7 @@ PUBLISHED: dict[str, Any] = json.loads(
 SIDE = 64
 _LEAST = 1e-3  # scale of gradients that are zero but for rounding, such as of biases of keys
 # One of a family is enough for every day.
-DAILY = ("efficientnet_b0", "tf_mobilenetv3_small_100", "regnety_002")
+DAILY = ("tf_mobilenetv3_small_100",)
 
 
 def filled(net: Any) -> Any:
