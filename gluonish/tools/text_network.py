@@ -8,6 +8,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError
 from gluonish.model_zoo import from_gguf, from_pretrained
+from gluonish.model_zoo.generation.generate import Generates
 from gluonish.tools.demo import parse_contexts
 
 _PROBE_NBYTES = 1 << 28
@@ -54,20 +55,33 @@ def generation_options(arguments: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def open_network(arguments: argparse.Namespace, **options: Any) -> Any:
-    """Return the network that a command line names.
+def open_network(arguments: argparse.Namespace) -> Any:
+    """Return the language model that a command line names.
 
     Args:
         arguments: See `add_model_arguments`.
-        **options: Further arguments of `from_pretrained`, for what is no GGUF file.
+
+    Raises:
+        ArgumentError: The network generates no text, there is more than one device, or a GGUF file
+            is asked for by revision.
     """
-    (ctx,) = parse_contexts(arguments.ctx)
-    given = {"ctx": ctx, "dtype": arguments.dtype}
-    if arguments.model.lower().endswith(".gguf"):
-        return from_gguf(arguments.model, **given)
+    contexts = parse_contexts(arguments.ctx)
+    if len(contexts) != 1:
+        raise ArgumentError(f"--ctx: expected one device, got {arguments.ctx!r}")
+    given: dict[str, Any] = {"ctx": contexts[0], "dtype": arguments.dtype}
+    is_gguf = arguments.model.lower().endswith(".gguf")
     if arguments.revision is not None:
-        options["revision"] = arguments.revision
-    return from_pretrained(arguments.model, **given, **options)
+        if is_gguf:
+            raise ArgumentError(
+                f"--revision: expected a name of the hub as --model, got {arguments.model!r}"
+            )
+        given["revision"] = arguments.revision
+    net = (from_gguf if is_gguf else from_pretrained)(arguments.model, **given)
+    if not isinstance(net, Generates):
+        raise ArgumentError(
+            f"--model: expected a language model that generates text, got {type(net).__name__}"
+        )
+    return net
 
 
 def tokenizer_of(net: Any, command: str) -> Any:

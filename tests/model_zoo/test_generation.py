@@ -296,6 +296,8 @@ def test_what_guesses_cannot_do_is_refused() -> None:
     for options, message in (
         ({"prompt_lookup": True, "do_sample": True}, "without do_sample"),
         ({"prompt_lookup": True, "assistant_model": net}, "got both"),
+        ({"prompt_lookup": True, "num_beams": 2}, "with num_beams 2: beams change"),
+        ({"callback": print, "num_beams": 2}, "no callback, assistant_model and prompt_lookup"),
     ):
         with pytest.raises(mx.base.MXNetError, match=message):
             net.generate(PROMPT, 2, **options)

@@ -23,7 +23,8 @@ from gluonish.gluon.parameter import Parameter
 from gluonish.model_zoo.foreign.checkpoint import Checkpoint
 from gluonish.model_zoo.pretrained.config import read_config
 from gluonish.model_zoo.pretrained.families import family_of
-from gluonish.model_zoo.pretrained.timm import is_timm, is_unused, timm_network, timm_table
+from gluonish.model_zoo.pretrained.timm import is_unused, timm_network, timm_table
+from gluonish.model_zoo.pretrained.timm_vit import is_timm
 from gluonish.model_zoo.pretrained.weights import WeightTable
 from gluonish.model_zoo.registry import model_names
 from gluonish.model_zoo.vision.classifier import PooledClassifier

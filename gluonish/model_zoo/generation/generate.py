@@ -176,6 +176,11 @@ class Generates:
         given = options_of(self.generation_config, {"max_new_tokens": max_new_tokens, **options})
         rows, is_text, is_single = _rows(self, prompts, given)
         if given.num_beams > 1:
+            if callback is not None or assistant_model is not None or prompt_lookup:
+                raise ArgumentError(
+                    "generate: expected no callback, assistant_model and prompt_lookup with "
+                    f"num_beams {given.num_beams}: beams change until the end"
+                )
             made = self._beams(rows, given, logits_processor, cache)
         else:
             made = [[] for _ in range(len(rows) * given.num_return_sequences)]

@@ -33,7 +33,11 @@ from gluonish.model_zoo.pretrained.families import (
 )
 from gluonish.model_zoo.pretrained.hub import folder_or_snapshot
 from gluonish.model_zoo.pretrained.sentence import Stages, read_stages, stage_files
-from gluonish.model_zoo.pretrained.timm_vit import is_vision_transformer, vision_transformer
+from gluonish.model_zoo.pretrained.timm_vit import (
+    is_timm,
+    is_vision_transformer,
+    vision_transformer,
+)
 from gluonish.model_zoo.pretrained.weights import Form, WeightTable, common_dtype, setter
 from gluonish.model_zoo.text.embedder import Embedder
 from gluonish.ndarray.array_file import open_arrays, write_arrays
@@ -65,11 +69,20 @@ def load_folder(
     path = folder_or_snapshot(folder, revision, "from_pretrained")
     stages = read_stages(path) if architecture is None else None
     if stages is not None:
+        if initializer is not None:
+            raise ArgumentError(
+                f"from_pretrained: expected no initializer for {str(path)!r}, a network without a "
+                "new head, got one; name a head by architecture"
+            )
         return _embedder(stages, ctx, dtype, mmap, **changes)
     entries = read_config(path)
     source = str(path / _CONFIG)
-    is_timm = "model_type" not in entries and "architecture" in entries
-    if is_timm and not is_vision_transformer(entries):
+    if is_timm(entries) and not is_vision_transformer(entries):
+        if architecture is not None:
+            raise ArgumentError(
+                f"from_pretrained: expected no architecture for {source}, as timm's folders name "
+                f"one network, got {architecture!r:.60}"
+            )
         opened = partial(_open_weights, path, mmap)
         timm = load(_TIMM)
         return timm.load_timm(entries, source, opened, ctx, dtype, mmap, initializer, changes)
@@ -105,7 +118,7 @@ def _described(
     changes: Mapping[str, Any],
 ) -> tuple[Family, HybridBlock]:
     """Return the network, without values, that a config.json describes, and its family."""
-    if "model_type" not in entries and is_vision_transformer(entries) and architecture is None:
+    if is_timm(entries) and is_vision_transformer(entries) and architecture is None:
         net = vision_transformer(entries, source, changes)
         return family_of(net), net
     family = family_of_type(entries.get("model_type"), source)
@@ -321,6 +334,8 @@ def save_pretrained(
     if isinstance(net, Embedder):
         others = stage_files(net.pooling, net.normalize, net.max_length, net.body.units)
         net = net.body
+    if isinstance(net, Generates) and net.generation_config:
+        others[_GENERATION] = dict(net.generation_config)
     if hasattr(net, "_timm_name"):
         timm = load(_TIMM)
         tensors, config = timm.timm_table(net).tensors(), timm.describe(net)

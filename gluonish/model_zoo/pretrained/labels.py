@@ -11,10 +11,18 @@ _DEFAULT = 2  # classes, where no setting says it
 
 
 class LabelSetting:
-    """The settings of classes, as the argument ``classes``: their number, or their names."""
+    """The settings of classes, as the argument ``classes``: their number, or their names.
+
+    Args:
+        named: Whether the argument may be names; otherwise it is the number, and names stay in the
+            settings of the folder.
+    """
 
     argument = "classes"
     names: tuple[str, ...] = ("id2label", "label2id", "num_labels")
+
+    def __init__(self, named: bool = True) -> None:
+        self._named = named
 
     def read(self, config: Config) -> Mapping[str, Any]:
         """Return the argument by its name.
@@ -22,7 +30,8 @@ class LabelSetting:
         Raises:
             FileFormatError: Classes are not numbered from 0 on, or are not as many as said.
         """
-        config.rewrites(*self.names)
+        if self._named:
+            config.rewrites(*self.names)
         names = config.take("id2label", dict | None, None)
         config.take("label2id", dict | None, None)
         number = config.take("num_labels", int | None, None, most=_MOST)
@@ -39,13 +48,13 @@ class LabelSetting:
                 f"{config.source}: expected 'id2label' of num_labels {number} classes, got "
                 f"{len(found)}"
             )
-        plain = found == _plain(len(found))
+        plain = not self._named or found == _plain(len(found))
         return {self.argument: len(found) if plain else tuple(found)}
 
     def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the settings of the argument."""
         given = arguments[self.argument]
-        if given == _DEFAULT:
+        if self._named and given == _DEFAULT:
             return {}
         names = _plain(given) if isinstance(given, int) else list(given)
         return {

@@ -141,11 +141,6 @@ def is_unused(net: HybridBlock, name: str) -> bool:
     return name.endswith(_COUNTERS + (found.unused if found else ()))
 
 
-def is_timm(entries: Mapping[str, Any]) -> bool:
-    """Whether the settings in a ``config.json`` are timm's."""
-    return "model_type" not in entries and "architecture" in entries
-
-
 def build(config: Config, changes: Mapping[str, Any]) -> PooledClassifier:
     """Return the network, without values, that settings of timm describe.
 

@@ -13,6 +13,11 @@ _KINDS = ("vit_", "deit_")
 _KNOWN = {"architecture", "num_classes", "num_features", "global_pool", "pretrained_cfg"}
 
 
+def is_timm(entries: Mapping[str, Any]) -> bool:
+    """Whether the settings in a ``config.json`` are timm's."""
+    return "model_type" not in entries and "architecture" in entries
+
+
 def is_vision_transformer(entries: Mapping[str, Any]) -> bool:
     """Whether a config.json is timm's of a vision transformer."""
     named = entries.get("architecture")

@@ -19,7 +19,6 @@ from gluonish.gluon.nn.residual import DropPath, LayerScale
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Tensor, check_positive, check_rate
 from gluonish.initializer import Constant
-from gluonish.model_zoo.pretrained.class_counts import LABELS
 from gluonish.model_zoo.pretrained.config import (
     MOST_LAYERS,
     AnySetting,
@@ -30,6 +29,7 @@ from gluonish.model_zoo.pretrained.config import (
     Setting,
 )
 from gluonish.model_zoo.pretrained.families import Family, Head, keeps_arguments, register_family
+from gluonish.model_zoo.pretrained.labels import LabelSetting
 from gluonish.model_zoo.pretrained.sizes import SizesSetting
 from gluonish.model_zoo.pretrained.timm import register_networks
 from gluonish.model_zoo.pretrained.weights import Names
@@ -324,7 +324,7 @@ SETTINGS: tuple[AnySetting, ...] = (
     # Images may have any size.
     Ignored("image_size", "out_features", "out_indices", "stage_names"),
 )
-CLASSIFIER = Head(PooledClassifier, _parts("output", "classifier"), (LABELS,))
+CLASSIFIER = Head(PooledClassifier, _parts("output", "classifier"), (LabelSetting(named=False),))
 register_family(
     Family(
         "convnext",

@@ -11,8 +11,8 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.tensor import Extents, Tensor, check_positive
 from gluonish.initializer import Normal
-from gluonish.model_zoo.pretrained.config import Computed, Config
 from gluonish.model_zoo.pretrained.families import keeps_arguments
+from gluonish.model_zoo.pretrained.labels import LabelSetting
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import load_published
 
@@ -171,21 +171,7 @@ def _features(made: Any) -> Any:
     return made[0] if isinstance(made, list | tuple) else made
 
 
-def _read_classes(config: Config) -> dict[str, int]:
-    count = config.take("num_labels", int | None, None)
-    names = config.take("id2label", dict | None, None)
-    return {"classes": len(names) if names else 2 if count is None else count}
-
-
-def _write_classes(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    names = [f"LABEL_{i}" for i in range(arguments["classes"])]
-    return {
-        "id2label": {str(i): name for i, name in enumerate(names)},
-        "label2id": {name: i for i, name in enumerate(names)},
-    }
-
-
-CLASSES = Computed(("id2label", "num_labels"), _read_classes, _write_classes)
+CLASSES = LabelSetting(named=False)
 
 
 def register_sizes(

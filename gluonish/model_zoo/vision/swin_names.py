@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gluonish.model_zoo.pretrained.class_counts import LABELS
 from gluonish.model_zoo.pretrained.config import MOST_LAYERS, AnySetting, Fixed, Ignored, Setting
 from gluonish.model_zoo.pretrained.families import Family, Head, register_family
+from gluonish.model_zoo.pretrained.labels import LabelSetting
 from gluonish.model_zoo.pretrained.sizes import SizesSetting
 from gluonish.model_zoo.pretrained.timm import register_networks
 from gluonish.model_zoo.pretrained.weights import Names, rows
@@ -127,7 +127,7 @@ register_family(
         "swin.",
         {
             "SwinForImageClassification": Head(
-                PooledClassifier, _parts("output", "classifier"), (LABELS,)
+                PooledClassifier, _parts("output", "classifier"), (LabelSetting(named=False),)
             )
         },
         _UNUSED,

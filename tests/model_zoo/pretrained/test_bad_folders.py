@@ -205,7 +205,10 @@ def test_options_of_generation_are_read_and_refused(folder: Path) -> None:
     path = folder / "generation_config.json"
     path.write_text(json.dumps({"top_k": 7, "eos_token_id": [3, 4], "transformers_version": "5"}))
     assert from_pretrained(folder).generation_config["top_k"] == 7
-    assert from_pretrained(folder).generation_config["eos_token_id"] == [3, 4]
+    net = from_pretrained(folder)
+    assert net.generation_config["eos_token_id"] == [3, 4]
+    save_pretrained(net, folder.parent / "saved")
+    assert from_pretrained(folder.parent / "saved").generation_config == net.generation_config
     for content, message in (
         ({"top_z": 7}, "options of generation that are known here, got 'top_z'"),
         ({"penalty_alpha": 0.6}, "'penalty_alpha' of generation_config.json to be 0, got 0.6"),

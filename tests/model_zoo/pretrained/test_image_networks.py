@@ -125,9 +125,13 @@ def changed(case: str, folder: Path, **settings: Any) -> Path:
         ("swin", {"num_heads": [3, 4]}, "do not fit each other: .* num_heads"),
         ("swin", {"embed_dim": 1 << 40}, "expected 'embed_dim' from 1 to 16777216"),
         ("convnext", {"num_stages": 4}, "'num_stages' = 4 numbers, got 3"),
-        ("convnext", {"id2label": {"0": "cat", "2": "dog"}}, "the classes from 0 to 1"),
-        ("convnext", {"id2label": {}}, "'id2label' with the name of each class"),
-        ("convnext", {"num_labels": 4}, "'num_labels' to be 3, the number of names"),
+        (
+            "convnext",
+            {"id2label": {"0": "cat", "2": "dog"}},
+            "'id2label' with names of classes 0, 1",
+        ),
+        ("convnext", {"id2label": {}}, "'id2label' with names of classes 0, 1"),
+        ("convnext", {"num_labels": 4}, "'id2label' of num_labels 4 classes, got 3"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(

@@ -156,3 +156,8 @@ def test_what_timm_has_no_name_for_is_not_saved(tmp_path: Path) -> None:
 def test_no_weights_were_published_by_mxnet() -> None:
     with pytest.raises(ArgumentError, match=f"pretrained model for {NAME} is not available"):
         get_model(NAME, pretrained=True)
+
+
+def test_an_architecture_is_refused(saved: Path) -> None:
+    with pytest.raises(ArgumentError, match=r"expected no architecture for .*, got 'ResNet'"):
+        from_pretrained(saved, architecture="ResNet")
