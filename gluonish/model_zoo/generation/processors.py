@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gluonish.model_zoo.generation.options import GenerationOptions
+from gluonish.model_zoo.generation.options import GenerationOptions, tokens_of
 
 Scores = np.ndarray
 Processor = Callable[[Scores, Sequence[int]], Scores]
@@ -53,6 +53,18 @@ def hide(ids: Sequence[int]) -> Processor:
 
     def process(scores: Scores, tokens: Sequence[int]) -> Scores:
         scores[places] = _HIDDEN
+        return scores
+
+    return process
+
+
+def allow(ids: Sequence[int]) -> Processor:
+    """Return a processor that hides all tokens but some, which become equal."""
+    places = np.asarray(list(ids), np.int64)
+
+    def process(scores: Scores, tokens: Sequence[int]) -> Scores:
+        scores[:] = _HIDDEN
+        scores[places] = 0
         return scores
 
     return process
@@ -123,13 +135,14 @@ def log_probabilities(scores: Scores) -> np.ndarray:
 
 
 def processors_of(
-    options: GenerationOptions, prompt: int, further: Sequence[Processor]
+    options: GenerationOptions, prompt: int, room: int, further: Sequence[Processor]
 ) -> list[Processor]:
     """Return the processors that options ask for, in their order.
 
     Args:
         options: The options.
         prompt: Number of tokens of the prompt.
+        room: Most tokens that follow.
         further: Processors of the user, after those of repetitions and before those of drawing.
     """
     found: list[Processor] = []
@@ -139,10 +152,18 @@ def processors_of(
         found.append(forbid_repeated_ngrams(options.no_repeat_ngram_size))
     if options.min_new_tokens and options.stop_tokens:
         found.append(_until(prompt + options.min_new_tokens, hide(sorted(options.stop_tokens))))
+    if options.min_length > prompt and options.stop_tokens:
+        found.append(_until(options.min_length, hide(sorted(options.stop_tokens))))
+    first = options.forced_bos_token_id
+    if first is not None and prompt == 1:
+        found.append(_at(1, allow([first])))
+    if options.forced_eos_token_id is not None:
+        found.append(_at(prompt + room - 1, allow(sorted(tokens_of(options.forced_eos_token_id)))))
     if options.suppress_tokens:
         found.append(hide(options.suppress_tokens))
     if options.begin_suppress_tokens:
-        found.append(_until(prompt + 1, hide(options.begin_suppress_tokens)))
+        begin = prompt + 1 if first is not None and prompt == 1 else prompt
+        found.append(_at(begin, hide(options.begin_suppress_tokens)))
     found += further
     if options.samples:
         if options.temperature != 1.0:
@@ -159,3 +180,8 @@ def processors_of(
 def _until(length: int, processor: Processor) -> Processor:
     """Return a processor that works on rows below a length."""
     return lambda scores, tokens: processor(scores, tokens) if len(tokens) < length else scores
+
+
+def _at(length: int, processor: Processor) -> Processor:
+    """Return a processor that works on rows of one length."""
+    return lambda scores, tokens: processor(scores, tokens) if len(tokens) == length else scores

@@ -1,0 +1,144 @@
+"""SpeechSeq2SeqLM: scores of the next word of what speech says."""
+
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import ArgumentError
+from gluonish.model_zoo.generation.from_source import Memory
+from gluonish.model_zoo.generation.options import GenerationOptions
+from gluonish.model_zoo.text.seq2seq import Seq2SeqLM
+from gluonish.ndarray import NDArray
+
+__all__ = ["SpeechSeq2SeqLM"]
+
+
+class SpeechSeq2SeqLM(Seq2SeqLM):
+    """Scores of the next word of what speech says, or of its translation; see `generate`.
+
+    Prompts of `generate` and `stream` are mel features (mels, frames), or a batch of them. The
+    first tokens say language and task, if ``generation_config`` has their tables: ``language`` is
+    a code such as ``"en"``, and by default the most probable one; ``task`` is ``"transcribe"`` or
+    ``"translate"``. ``max_length`` counts the tokens behind those.
+
+    Args:
+        body: Encoder and decoder, such as `Whisper`.
+        tied: Whether the weight of the scores is that of the decoder's embedding.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        source: mel features (N, mels, frames).
+        target: tokens (N, T) that the decoder reads: those before the ones that are scored.
+
+    Outputs:
+        scores: (N, T, vocab_size).
+
+    Raises:
+        ArgumentError: The body is none, or features have another shape than the network's.
+
+    Example:
+        >>> import gluonish as mx
+        >>> from gluonish.model_zoo.speech import SpeechSeq2SeqLM, Whisper
+        >>> body = Whisper(32, 4, 8, *(1, 2, 16), *(1, 2, 16), max_source_length=6, max_length=9)
+        >>> net = SpeechSeq2SeqLM(body)
+        >>> net.initialize()
+        >>> len(net.generate(mx.nd.ones((4, 12)), 3, decoder_start_token_id=0))
+        3
+    """
+
+    _further_options = Seq2SeqLM._further_options | {"language", "task"}
+
+    def __call__(self, source: Any, *args: Any) -> Any:
+        """Check the shape of the features, and compute the network."""
+        self.body.check(source, type(self).__name__)
+        return super().__call__(source, *args)
+
+    def _rows(self, prompts: Any, options: GenerationOptions) -> tuple[list[Any], bool, bool]:
+        if isinstance(prompts, list | tuple):
+            prompts = [x.asnumpy() if isinstance(x, NDArray) else x for x in prompts]
+        made = prompts.asnumpy() if isinstance(prompts, NDArray) else prompts
+        try:
+            made = np.asarray(made, np.float32)
+        except (TypeError, ValueError):
+            made = np.zeros(0, np.float32)
+        is_single = made.ndim == 2
+        made = made[None] if is_single else made
+        if not made.size or isinstance(prompts, str):
+            raise ArgumentError(
+                "generate: expected mel features (mels, frames), or a batch of them, got "
+                f"{prompts!r:.60}"
+            )
+        self.body.check(made, "generate")
+        return list(made), False, is_single
+
+    def _padded(self, rows: list[Any]) -> tuple[np.ndarray[Any, Any], None]:
+        dtype = normalize_dtype(self.body.encoder.conv1.weight.dtype)
+        return np.stack(rows).astype(dtype), None
+
+    def _room(self, row: list[int], options: GenerationOptions) -> int:
+        return min(options.room(0), self.max_length - len(row))
+
+    def _begins(self, memory: Memory, options: GenerationOptions) -> list[list[int]]:
+        """Return the tokens that say language and task.
+
+        Raises:
+            ArgumentError: The language or the task is not known, or the network has but one.
+        """
+        begins = super()._begins(memory, options)
+        config, count = self.generation_config, len(memory.groups)
+        languages, tasks = config.get("lang_to_id") or {}, config.get("task_to_id") or {}
+        if options.decoder_input_ids is not None:
+            return begins
+        for name, given in (("language", options.language), ("task", options.task)):
+            if given is not None and config.get("is_multilingual") is False:
+                raise ArgumentError(
+                    f"generate: expected no {name} for a network of one language, got {given!r:.60}"
+                )
+        forced: list[Any] = []
+        if options.language is None and options.task is None:
+            forced = [token for _, token in config.get("forced_decoder_ids") or []]
+        if options.language is not None:
+            spoken: list[Any] = [_known("language", options.language, languages)] * count
+        elif languages and (not forced or forced[0] is None):
+            spoken = self._languages(memory, begins, sorted(languages.values()))
+        else:
+            spoken = forced[:1] * count
+        rest = forced[1:]
+        if options.task is not None:
+            rest.append(_known("task", options.task, tasks))
+        elif options.language is not None and "transcribe" in tasks:
+            rest.append(tasks["transcribe"])
+        last = config.get("no_timestamps_token_id")
+        if last is not None and rest[-1:] != [last]:
+            rest.append(last)
+        found = [[*begin, *one, *rest] for begin, one in zip(begins, _each(spoken, count), strict=True)]
+        return [[token for token in row if token is not None] for row in found]
+
+    def _languages(
+        self, memory: Memory, begins: list[list[int]], ids: list[int]
+    ) -> list[int]:
+        """Return the token of the most probable language of each row."""
+        scores = self.runner.read(self.runner.cache_of(memory, 1), begins).scores.asnumpy()
+        return [ids[place] for place in scores[:, ids].argmax(axis=1)]
+
+
+def _each(tokens: list[Any], count: int) -> list[list[Any]]:
+    """Return the tokens of each row, of one for each or none."""
+    return [[token] for token in tokens] or [[] for _ in range(count)]
+
+
+def _known(option: str, given: str, table: Any) -> int:
+    """Return the token of a language or a task.
+
+    Raises:
+        ArgumentError: It is not known.
+    """
+    token = table.get(given, table.get(f"<|{given}|>"))
+    if token is None:
+        known = ", ".join(sorted(name.strip("<|>") for name in table)) or "none"
+        raise ArgumentError(
+            f"generate: expected {option} among those of generation_config, {known:.300}, got "
+            f"{given!r:.60}"
+        )
+    return int(token)
