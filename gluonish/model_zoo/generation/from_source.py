@@ -45,7 +45,9 @@ class Memory(NamedTuple):
             return self
         keys = self.layers[0].keys
         index = nd.array(np.asarray(list(rows), np.int32), ctx=keys.context, dtype="int32")
-        layers = tuple(AttentionCache(*(nd.take(x, index) for x in pair[:2])) for pair in self.layers)
+        layers = tuple(
+            AttentionCache(*(nd.take(x, index) for x in pair[:2])) for pair in self.layers
+        )
         lengths = None if self.valid_length is None else nd.take(self.valid_length, index)
         return Memory(layers, lengths, groups)
 
@@ -113,6 +115,10 @@ class SourceRunner(Runner):
         """Number of graphs that were traced; new shapes need no new one."""
         return super().num_graphs + len(self._encode._graphs)
 
+    def _begin_layers(self, rows: int, length: int, dtype: Any) -> Sequence[Any]:
+        given = (rows, length, self.context(), dtype)
+        return [layer.attention.begin_cache(*given) for layer in self.net.body.decoder.stack.layers]
+
     def encode(self, source: np.ndarray[Any, Any], lengths: Sequence[int] | None) -> Memory:
         """Compute sources.
 
@@ -128,7 +134,9 @@ class SourceRunner(Runner):
         heads = self._encode(*made)
         pairs = zip(heads[::2], heads[1::2], strict=True)
         valid = made[1] if lengths is not None else None
-        return Memory(tuple(AttentionCache(*pair) for pair in pairs), valid, tuple(range(len(source))))
+        return Memory(
+            tuple(AttentionCache(*pair) for pair in pairs), valid, tuple(range(len(source)))
+        )
 
     def cache_of(self, memory: Memory, length: int) -> SourceCache:
         """Return a cache without tokens, with room for some.

@@ -179,7 +179,7 @@ class Generates:
             ArgumentTypeError: A prompt or an option is of another type.
             NotSupportedError: ``generation_config`` asks for what there is not here.
         """
-        given = self._options(max_new_tokens, options)
+        given = self._options_of_call(max_new_tokens, options)
         rows, is_text, is_single = self._rows(prompts, given)
         if given.num_beams > 1:
             if callback is not None or assistant_model is not None or prompt_lookup:
@@ -224,7 +224,7 @@ class Generates:
         Raises:
             ArgumentError: See `generate`.
         """
-        given = self._options(max_new_tokens, options)
+        given = self._options_of_call(max_new_tokens, options)
         if given.num_beams > 1 or given.num_return_sequences > 1:
             raise ArgumentError(
                 "stream: expected num_beams and num_return_sequences of 1, got "
@@ -236,7 +236,7 @@ class Generates:
         tokens = _noted(self._tokens(rows, given, logits_processor, cache), on_token)
         return self._pieces(tokens, given) if is_text else (new.token for new in tokens)
 
-    def _options(
+    def _options_of_call(
         self, max_new_tokens: int | None, options: Mapping[str, Any]
     ) -> GenerationOptions:
         """Return the options of a call.
@@ -250,9 +250,7 @@ class Generates:
                     f"generate: expected options of {type(self).__name__}, got {name!r}, which "
                     "only networks with an encoder, or of speech, have"
                 )
-        given = options_of(
-            self.generation_config, {"max_new_tokens": max_new_tokens, **options}
-        )
+        given = options_of(self.generation_config, {"max_new_tokens": max_new_tokens, **options})
         check_tokens(given, self.vocab_size)
         return given
 

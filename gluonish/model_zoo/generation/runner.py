@@ -86,8 +86,13 @@ class Runner:
 
     def new_cache(self, rows: int, length: int, dtype: Any = None) -> Cache:
         """Return an empty cache for some rows with room for some tokens."""
-        made = self.net.begin_cache(rows, rounded_length(length), self.context(), dtype)
+        made = self._begin_layers(rows, rounded_length(length), dtype)
         return Cache([layer[:2] for layer in made], [[] for _ in range(rows)])
+
+    def _begin_layers(self, rows: int, length: int, dtype: Any) -> Sequence[Any]:
+        """Return an empty cache of each layer."""
+        made: Sequence[Any] = self.net.begin_cache(rows, length, self.context(), dtype)
+        return made
 
     def room(self, prompts: Sequence[Sequence[int]], new: int, start: Sequence[int]) -> int:
         """Return the tokens that a cache needs room for, the padding of pieces included.

@@ -1,5 +1,6 @@
 """SpeechSeq2SeqLM: scores of the next word of what speech says."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class SpeechSeq2SeqLM(Seq2SeqLM):
         return np.stack(rows).astype(dtype), None
 
     def _room(self, row: list[int], options: GenerationOptions) -> int:
-        return min(options.room(0), self.max_length - len(row))
+        return super()._room(row, replace(options, max_new_tokens=options.room(0)))
 
     def _begins(self, memory: Memory, options: GenerationOptions) -> list[list[int]]:
         """Return the tokens that say language and task.
@@ -112,12 +113,12 @@ class SpeechSeq2SeqLM(Seq2SeqLM):
         last = config.get("no_timestamps_token_id")
         if last is not None and rest[-1:] != [last]:
             rest.append(last)
-        found = [[*begin, *one, *rest] for begin, one in zip(begins, _each(spoken, count), strict=True)]
+        found = [
+            [*begin, *one, *rest] for begin, one in zip(begins, _each(spoken, count), strict=True)
+        ]
         return [[token for token in row if token is not None] for row in found]
 
-    def _languages(
-        self, memory: Memory, begins: list[list[int]], ids: list[int]
-    ) -> list[int]:
+    def _languages(self, memory: Memory, begins: list[list[int]], ids: list[int]) -> list[int]:
         """Return the token of the most probable language of each row."""
         scores = self.runner.read(self.runner.cache_of(memory, 1), begins).scores.asnumpy()
         return [ids[place] for place in scores[:, ids].argmax(axis=1)]
