@@ -5,8 +5,8 @@ Run it with a virtual environment that has torch 2.13 and transformers 5.24, fro
     torch/bin/python tests/golden/make_generation.py
 
 ``texts`` has new tokens by network and case of `generation_cases`; ``from sources`` those of
-networks with an encoder, ``speech`` all tokens of Whisper for each of its inputs; ``draws`` has scores, and the
-probabilities of the next token after the processors of each case.
+networks with an encoder, ``speech`` all tokens of Whisper for each of its inputs; ``draws`` has
+scores, and the probabilities of the next token after the processors of each case.
 """
 
 import json

@@ -206,12 +206,30 @@ def test_features_of_another_shape_are_refused() -> None:
                 net(wrong, target)
         with pytest.raises(mx.base.MXNetError, match=r"mel features \(N, 5, 12\), got shape"):
             net.encode(wrong)
-    for wrong in (np.ones((2, 5, 10)), np.ones((5, 10)), np.ones((1, 2, 5, 12))):
+    for shape in ((2, 5, 10), (5, 10), (1, 2, 5, 12)):
         with pytest.raises(mx.base.MXNetError, match=r"generate: expected mel features \(N, 5, 12"):
-            net.generate(wrong)
-    for wrong in ("text", [], [1, 2], {}, [[[1], [1, 2]]]):
+            net.generate(np.ones(shape))
+    prompts: list[Any] = ["text", [], [1, 2], {}, [[[1], [1, 2]]]]
+    for prompt in prompts:
         with pytest.raises(mx.base.MXNetError, match="generate: expected mel features"):
-            net.generate(wrong)
+            net.generate(prompt)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"lang_to_id": ["en"]}, "lang_to_id of generation_config as tokens by name"),
+        ({"task_to_id": {"translate": "24"}}, "task_to_id of generation_config as tokens by name"),
+        ({"lang_to_id": {}, "forced_decoder_ids": [[2, 20]]}, "pairs of the places 1, 2"),
+        ({"lang_to_id": {}, "forced_decoder_ids": [20]}, "pairs of the places 1, 2"),
+        ({"no_timestamps_token_id": 32}, "first tokens of text from 0 to 31, got 32"),
+    ],
+)
+def test_bad_tables_of_speech_are_refused(config: dict[str, Any], message: str) -> None:
+    net = from_pretrained(GOLDEN / "text_networks" / "whisper", dtype="float32")
+    net.generation_config = {**SPEECH_CONFIG, **config}
+    with pytest.raises(mx.base.MXNetError, match=message):
+        net.generate(FEATURES[0], 2)
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ class GeneratesFromSource(Generates):
         return begins, self.runner.cache_of(memory, room)
 
     def _padded(self, rows: list[Any]) -> tuple[np.ndarray[Any, Any], list[int] | None]:
-        """Return sources as one array, padded to a length that few plans serve, and their lengths."""
+        """Return sources as one array, padded to one of few lengths, and their lengths."""
         lengths = [len(row) for row in rows]
         longest = max(lengths)
         room = _LEAST_LENGTH

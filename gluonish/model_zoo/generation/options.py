@@ -224,8 +224,10 @@ def check_tokens(options: GenerationOptions, vocab_size: int) -> None:
     Raises:
         ArgumentError: A token is out of the vocabulary.
     """
-    for name in ("suppress_tokens", "begin_suppress_tokens", "forced_eos_token_id",
-                 "forced_bos_token_id", "decoder_start_token_id"):  # fmt: skip
+    for name in (
+        *("suppress_tokens", "begin_suppress_tokens", "decoder_start_token_id"),
+        *("forced_bos_token_id", "forced_eos_token_id"),
+    ):
         for token in tokens_of(getattr(options, name)):
             if not 0 <= token < vocab_size:
                 raise ArgumentError(
@@ -246,13 +248,7 @@ def _check(values: Mapping[str, Any]) -> None:
     _check_number("top_p", top_p, float, 0.0, 1.0)
     if not top_p > 0:
         raise ArgumentError(f"generate: expected top_p above 0 and up to 1, got {top_p}")
-    for name in ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id"):
-        if name in values:
-            _check_number(name, values[name], int, 0, 1 << 31)
-    for name in _LISTS:
-        ids = values.get(name, [])
-        for one in ids if isinstance(ids, list | tuple) else [ids]:
-            _check_number(name, one, int, -1, 1 << 31)
+    _check_tokens(values)
     for name in ("language", "task"):
         if not isinstance(values.get(name, ""), str):
             raise ArgumentTypeError(f"generate: expected {name} as text, got {values[name]!r:.60}")
@@ -271,6 +267,16 @@ def _check(values: Mapping[str, Any]) -> None:
             raise ArgumentTypeError(
                 f"generate: expected stop_strings of texts that are not empty, got {one!r:.60}"
             )
+
+
+def _check_tokens(values: Mapping[str, Any]) -> None:
+    for name in ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id"):
+        if name in values:
+            _check_number(name, values[name], int, 0, 1 << 31)
+    for name in _LISTS:
+        ids = values.get(name, [])
+        for one in ids if isinstance(ids, list | tuple) else [ids]:
+            _check_number(name, one, int, -1, 1 << 31)
 
 
 def _check_number(name: str, value: object, kind: type, least: float, most: float) -> None:

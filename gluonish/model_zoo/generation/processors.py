@@ -150,6 +150,15 @@ def processors_of(
         found.append(penalize_repetition(options.repetition_penalty))
     if options.no_repeat_ngram_size:
         found.append(forbid_repeated_ngrams(options.no_repeat_ngram_size))
+    found += _of_places(options, prompt, room)
+    found += further
+    found += _of_draws(options) if options.samples else []
+    return found
+
+
+def _of_places(options: GenerationOptions, prompt: int, room: int) -> list[Processor]:
+    """Return the processors of tokens that some places have, or do not have."""
+    found: list[Processor] = []
     if options.min_new_tokens and options.stop_tokens:
         found.append(_until(prompt + options.min_new_tokens, hide(sorted(options.stop_tokens))))
     if options.min_length > prompt and options.stop_tokens:
@@ -164,16 +173,20 @@ def processors_of(
     if options.begin_suppress_tokens:
         begin = prompt + 1 if first is not None and prompt == 1 else prompt
         found.append(_at(begin, hide(options.begin_suppress_tokens)))
-    found += further
-    if options.samples:
-        if options.temperature != 1.0:
-            found.append(divide(options.temperature))
-        if options.top_k:
-            found.append(keep_top_k(options.top_k))
-        if options.top_p < 1.0:
-            found.append(keep_top_p(options.top_p))
-        if options.min_p:
-            found.append(keep_min_p(options.min_p))
+    return found
+
+
+def _of_draws(options: GenerationOptions) -> list[Processor]:
+    """Return the processors of tokens that are drawn."""
+    found: list[Processor] = []
+    if options.temperature != 1.0:
+        found.append(divide(options.temperature))
+    if options.top_k:
+        found.append(keep_top_k(options.top_k))
+    if options.top_p < 1.0:
+        found.append(keep_top_p(options.top_p))
+    if options.min_p:
+        found.append(keep_min_p(options.min_p))
     return found
 
 

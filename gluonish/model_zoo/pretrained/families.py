@@ -195,7 +195,7 @@ class Family:
         head = None if body_of(net) is net else self.head(self.architecture_of(net))
         if head is None or head.of_file is None:
             return {}
-        made = head.of_file(names, net._arguments)
+        made = head.of_file(names, getattr(net, "_arguments", {}))
         return {name: value for name, value in made.items() if name not in changes}
 
     def table(self, net: HybridBlock, prefix: str, timm: bool = False) -> WeightTable:

@@ -1,5 +1,6 @@
 """SpeechSeq2SeqLM: scores of the next word of what speech says."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError
 from gluonish.model_zoo.generation.from_source import Memory
 from gluonish.model_zoo.generation.options import GenerationOptions
+from gluonish.model_zoo.generation.runner import checked_prompts
 from gluonish.model_zoo.text.seq2seq import Seq2SeqLM
 from gluonish.ndarray import NDArray
 
@@ -88,7 +90,7 @@ class SpeechSeq2SeqLM(Seq2SeqLM):
         """
         begins = super()._begins(memory, options)
         config, count = self.generation_config, len(memory.groups)
-        languages, tasks = config.get("lang_to_id") or {}, config.get("task_to_id") or {}
+        languages, tasks = (_table(config, name) for name in ("lang_to_id", "task_to_id"))
         if options.decoder_input_ids is not None:
             return begins
         for name, given in (("language", options.language), ("task", options.task)):
@@ -98,7 +100,7 @@ class SpeechSeq2SeqLM(Seq2SeqLM):
                 )
         forced: list[Any] = []
         if options.language is None and options.task is None:
-            forced = [token for _, token in config.get("forced_decoder_ids") or []]
+            forced = _forced(config)
         if options.language is not None:
             spoken: list[Any] = [_known("language", options.language, languages)] * count
         elif languages and (not forced or forced[0] is None):
@@ -116,12 +118,47 @@ class SpeechSeq2SeqLM(Seq2SeqLM):
         found = [
             [*begin, *one, *rest] for begin, one in zip(begins, _each(spoken, count), strict=True)
         ]
-        return [[token for token in row if token is not None] for row in found]
+        rows = [[token for token in row if token is not None] for row in found]
+        return checked_prompts(self, rows, "first tokens of text", self.max_length)
 
     def _languages(self, memory: Memory, begins: list[list[int]], ids: list[int]) -> list[int]:
         """Return the token of the most probable language of each row."""
         scores = self.runner.read(self.runner.cache_of(memory, 1), begins).scores.asnumpy()
         return [ids[place] for place in scores[:, ids].argmax(axis=1)]
+
+
+def _table(config: Mapping[str, Any], name: str) -> dict[str, int]:
+    """Return a table of tokens; an empty one if there is none.
+
+    Raises:
+        ArgumentError: It is none.
+    """
+    table = config.get(name) or {}
+    if not isinstance(table, dict) or not all(type(one) is int for one in table.values()):
+        raise ArgumentError(
+            f"generate: expected {name} of generation_config as tokens by name, got {table!r:.60}"
+        )
+    return table
+
+
+def _forced(config: Mapping[str, Any]) -> list[int | None]:
+    """Return the tokens behind the first one that older configurations name.
+
+    Raises:
+        ArgumentError: They are not of the places 1, 2, ...
+    """
+    pairs = config.get("forced_decoder_ids") or []
+    try:
+        places = [int(place) for place, _ in pairs]
+        tokens = [None if token is None else int(token) for _, token in pairs]
+    except (TypeError, ValueError):
+        places, tokens = [0], []
+    if places != list(range(1, len(tokens) + 1)):
+        raise ArgumentError(
+            "generate: expected forced_decoder_ids of generation_config as pairs of the places 1, "
+            f"2, ... and tokens, got {pairs!r:.60}"
+        )
+    return tokens
 
 
 def _each(tokens: list[Any], count: int) -> list[list[Any]]:

@@ -50,7 +50,7 @@ class _Encoder(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        options = {"kernel_size": 3, "padding": 1}
+        options: dict[str, Any] = {"kernel_size": 3, "padding": 1}
         with self.name_scope():
             self.conv1 = Conv1D(units, in_channels=num_mels, prefix="conv1_", **options)
             self.conv2 = Conv1D(units, strides=2, in_channels=units, prefix="conv2_", **options)
@@ -108,7 +108,8 @@ class _Decoder(MemoryDecoder):
             )
             self.dropout = Dropout(dropout) if dropout else None
         self.stack = stack
-        for layer in stack.layers:
+        layers: list[Any] = list(stack.layers)
+        for layer in layers:
             # A bias of keys adds the same to all scores of a query, so that Whisper has none.
             layer.memory_attention.key.bias.grad_req = "null"
 

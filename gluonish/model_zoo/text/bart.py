@@ -123,7 +123,7 @@ class _BARTDecoder(MemoryDecoder):
         self.embeddings, self.stack = embeddings, stack
 
     @property
-    def embedding(self) -> Any:  # type: ignore[override]  # it is part of the embeddings
+    def embedding(self) -> Any:
         """The embedding of words."""
         return self.embeddings.words
 

@@ -77,7 +77,7 @@ class Seq2SeqLM(GeneratesFromSource, HybridBlock):
         with self.name_scope():
             shared = body.embedding.params if tied else None
             self.head = Dense(words, prefix="head_", params=shared, **options)
-        if fixed_bias:
+        if self.head.bias is not None:
             self.head.bias.grad_req = "null"
 
     def hybrid_forward(

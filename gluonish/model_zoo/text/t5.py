@@ -41,7 +41,7 @@ __all__ = ["T5", "T5Encoder"]
 
 
 class T5Encoder(HybridBlock):
-    """The encoder of a T5: embedding, layers of self-attention with a bias of distances, and a norm.
+    """The encoder of a T5: embedding, layers of self-attention with biases of distances, and norm.
 
     Args:
         vocab_size: Number of words.
@@ -375,7 +375,7 @@ def _layers(side: str, feed_forward: int) -> Names:
         *((f"{ours}memory_attention.{part}.weight", f"{memory}{x}.weight") for part, x in parts),
         (ours + "feed_forward_norm.gamma", f"{theirs}{feed_forward}.layer_norm.weight"),
         (ours + "feed_forward.hidden.weight", dense + "wi.weight"),
-        (ours + "feed_forward.gate_value.weight", rows(dense + "wi_0.weight", dense + "wi_1.weight")),
+        (ours + "feed_forward.gate_value.weight", rows(*(f"{dense}wi_{i}.weight" for i in (0, 1)))),
         (ours + "feed_forward.output.weight", dense + "wo.weight"),
         (f"{side}.stack.norm.gamma", f"{side}.final_layer_norm.weight"),
     )  # fmt: skip
