@@ -1,6 +1,7 @@
 """generate and stream: text behind prompts, by a network with a cache."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import gluonish.ndarray as nd
@@ -34,6 +35,7 @@ from gluonish.model_zoo.generation.speculative import (
 from gluonish.model_zoo.text.tokenizer import Tokenizer
 from gluonish.ndarray import NDArray
 
+_TOKENIZER = "tokenizer.json"
 Callback = Callable[[int, int], object]
 
 
@@ -58,9 +60,13 @@ class Generates:
 
         A network of `from_pretrained` reads that of its folder at the first use; None without one.
         """
-        if self._tokenizer is None and self._folder is not None:
+        if self._tokenizer is None and self._has_file(_TOKENIZER):
             self.tokenizer = Tokenizer.from_pretrained(self._folder)
         return self._tokenizer
+
+    def _has_file(self, name: str) -> bool:
+        """Return whether the network's folder has a file."""
+        return self._folder is not None and (Path(self._folder) / name).exists()
 
     @tokenizer.setter
     def tokenizer(self, tokenizer: Any) -> None:

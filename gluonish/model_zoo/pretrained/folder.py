@@ -48,7 +48,6 @@ __all__ = ["from_pretrained", "load_folder", "save_pretrained"]
 _TIMM = "gluonish.model_zoo.pretrained.timm"
 _CONFIG = "config.json"
 _GENERATION = "generation_config.json"
-_TOKENIZER = "tokenizer.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 # Options of generation that are tokens, which config.json of older folders has.
@@ -98,8 +97,7 @@ def load_folder(
             family, net = _described(entries, source, architecture, {**changes, **decided})
         if isinstance(net, Generates):
             net.generation_config = _generation_config(path, entries)
-            if (path / _TOKENIZER).exists():
-                net._folder = str(path)
+            net._folder = str(path)
         kind = common_dtype(stored, weights) if dtype is None else normalize_dtype(dtype)
         net.cast(kind)
         table, stored = _table(family, net, stored)

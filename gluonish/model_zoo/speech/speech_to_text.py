@@ -11,6 +11,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.model_zoo.generation.from_source import Memory
 from gluonish.model_zoo.generation.options import GenerationOptions
 from gluonish.model_zoo.generation.runner import checked_prompts
+from gluonish.model_zoo.speech.log_mel import FILE, LogMel
 from gluonish.model_zoo.text.seq2seq import Seq2SeqLM
 from gluonish.ndarray import NDArray
 
@@ -50,12 +51,62 @@ class SpeechSeq2SeqLM(Seq2SeqLM):
         3
     """
 
+    _log_mel: LogMel | None = None
     _further_options = Seq2SeqLM._further_options | {"language", "task"}
 
     def __call__(self, source: Any, *args: Any) -> Any:
         """Check the shape of the features, and compute the network."""
         self.body.check(source, type(self).__name__)
         return super().__call__(source, *args)
+
+    @property
+    def log_mel(self) -> LogMel | None:
+        """What makes features of speech, such as `LogMel`.
+
+        A network of `from_pretrained` reads that of its folder at the first use; None without one.
+        """
+        if self._log_mel is None and self._has_file(FILE):
+            self.log_mel = LogMel.from_pretrained(str(self._folder))
+        return self._log_mel
+
+    @log_mel.setter
+    def log_mel(self, log_mel: LogMel | None) -> None:
+        if log_mel is not None:
+            self.body.check(np.zeros((1, log_mel.num_mels, log_mel.num_frames)), "log_mel")
+        object.__setattr__(self, "_log_mel", log_mel)
+
+    def transcribe(self, speech: Any, max_new_tokens: int | None = None, **options: Any) -> Any:
+        """Return the text of speech, or its translation, by `log_mel`, `generate`, `tokenizer`.
+
+        Args:
+            speech: Samples of one channel, (T,), floating, from -1 to 1, ``log_mel.rate`` a second,
+                up to ``log_mel.num_samples``; or a list of such.
+            max_new_tokens: Most tokens of a text.
+            **options: See `generate`; one text for each.
+
+        Returns:
+            A text, or a list of them.
+
+        Raises:
+            ArgumentError: The network has no ``log_mel`` or ``tokenizer``, or see `LogMel` and
+                `generate`.
+            ArgumentTypeError: The samples are not floating, or not of one axis.
+        """
+        for name in ("log_mel", "tokenizer"):
+            if getattr(self, name) is None:
+                raise ArgumentError(
+                    f"transcribe: expected a network with {name}, got none; set net.{name}, or use "
+                    "generate"
+                )
+        if options.get("num_return_sequences", 1) != 1:
+            raise ArgumentError(
+                "transcribe: expected num_return_sequences of 1, got "
+                f"{options['num_return_sequences']}; use generate"
+            )
+        made = self.generate(self.log_mel(speech), max_new_tokens, **options)  # type: ignore[misc]
+        if isinstance(speech, list | tuple):
+            return [self.tokenizer.decode(tokens) for tokens in made]
+        return self.tokenizer.decode(made)
 
     def _rows(self, prompts: Any, options: GenerationOptions) -> tuple[list[Any], bool, bool]:
         if isinstance(prompts, list | tuple):
