@@ -155,6 +155,8 @@ class MultiHeadAttention(HybridBlock):
         weight_initializer: Initializer of all weights; None uses the one passed to `initialize`.
         bias_initializer: Initializer of all biases.
         in_units: Number of features of the queries; 0 infers it from the first batch.
+        key_units: Number of features of keys and values with ``fused=False``; 0 infers it from the
+            first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -221,6 +223,7 @@ class MultiHeadAttention(HybridBlock):
         weight_initializer: Init | None = None,
         bias_initializer: Init | None = "zeros",
         in_units: int = 0,
+        key_units: int = 0,
         **kwargs: Any,
     ) -> None:
         name = type(self).__name__
@@ -250,7 +253,7 @@ class MultiHeadAttention(HybridBlock):
         options = {"dtype": dtype, "weight_initializer": weight_initializer}
         options["bias_initializer"] = bias_initializer
         with self.name_scope():
-            self._add_projections(in_units, {**options, "use_bias": use_bias})
+            self._add_projections(in_units, key_units, {**options, "use_bias": use_bias})
             if qk_norm or isinstance(qk_norm, Mapping):
                 given = {"epsilon": epsilon, **(qk_norm if isinstance(qk_norm, Mapping) else {})}
                 self.query_norm, self.key_norm = (
@@ -278,15 +281,15 @@ class MultiHeadAttention(HybridBlock):
             )
         return rotary
 
-    def _add_projections(self, in_units: int, options: dict[str, Any]) -> None:
+    def _add_projections(self, in_units: int, key_units: int, options: dict[str, Any]) -> None:
         parts = [heads * self._head_units for heads in self._heads]
         if self._fused:
             rows = (parts[0], parts[1], parts[2])
             self.qkv = _JoinedDense(rows, in_units=in_units, prefix="qkv_", **options)
             return
         self.query = Dense(parts[0], flatten=False, in_units=in_units, prefix="query_", **options)
-        self.key = Dense(parts[1], flatten=False, prefix="key_", **options)
-        self.value = Dense(parts[2], flatten=False, prefix="value_", **options)
+        self.key = Dense(parts[1], flatten=False, in_units=key_units, prefix="key_", **options)
+        self.value = Dense(parts[2], flatten=False, in_units=key_units, prefix="value_", **options)
 
     def hybrid_forward(
         self,
@@ -425,11 +428,24 @@ class MultiHeadAttention(HybridBlock):
         Raises:
             ArgumentError: The layer is fused.
         """
+        return AttentionCache(*self.project_memory(nd, key, value))
+
+    def project_memory(self, F: ModuleType, key: Any, value: Any = None) -> tuple[Any, Any]:
+        """Return the keys and values of a complete cache, in a graph too; see `fill_cache`.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``.
+            key: (N, S, ...) or (S, N, ...).
+            value: Like ``key``, or None.
+
+        Raises:
+            ArgumentError: The layer is fused.
+        """
         if self._fused:
             raise ArgumentError(f"{self.name}.fill_cache: expected a layer with fused=False")
         k, v = self.key(key), self.value(key if value is None else value)
-        (keys,), (values,) = (self._split(nd, x, self._heads[1]) for x in (k, v))
-        return AttentionCache(self._prepare(nd, keys, self.key_norm, None), values)
+        (keys,), (values,) = (self._split(F, x, self._heads[1]) for x in (k, v))
+        return self._prepare(F, keys, self.key_norm, None), values
 
     def __repr__(self) -> str:
         heads, groups, _ = self._heads
