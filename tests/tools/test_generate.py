@@ -152,9 +152,9 @@ def test_a_step_reads_all_weights_but_an_embedding_that_is_not_the_head(tmp_path
         weights = [p.data().asnumpy().nbytes for p in net.collect_params().values()]
         sizes.append((parameter_nbytes(net), sum(weights)))
     table = 400 * 16 * 4
-    (apart, all_apart), (tied, all_tied) = sizes
+    (apart, all_apart), (joined, all_joined) = sizes
     assert apart == all_apart - table
-    assert tied == all_tied == apart
+    assert joined == all_joined == apart
 
 
 def options_of(*given: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def language_folder(folder: Path, tokenizer: str = "bpe", tied: bool = False) ->
         "num_heads": 2,
         "max_length": 256,
     }
-    net = CausalLM(Llama(VOCABULARIES[tokenizer], max_length=256, **sizes), tied=tied)
+    net = CausalLM(Llama(VOCABULARIES[tokenizer], **sizes), tied=tied)
     save_pretrained(initialized(net), folder)
     return with_tokenizer(folder, tokenizer)
 

@@ -108,7 +108,7 @@ class AttentionView:
                 f"AttentionView: expected up to {_MOST_VALUES} weights for a page, got {count}; "
                 "select layers and heads"
             )
-        return page_of([tuple(panel) for panel in self.panels], self.labels, self.key_labels)
+        return page_of(self.panels, self.labels, self.key_labels)
 
     def save(self, path: AnyPath) -> None:
         """Write a page, or a picture with a row for each layer and a column for each head.
