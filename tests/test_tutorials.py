@@ -126,7 +126,7 @@ def test_search_by_meaning_runs_with_weights_that_know_nothing(tmp_path: Path) -
     folder = encoder_folder(tmp_path / "weights")
     question = ("--question", "Where is the whale?")
     text = quick("search_by_meaning", tmp_path, "--weights", str(folder), *question)
-    best = numbers("  #  chapter", text)
+    best = numbers("  # in chapter", text)
     assert len(best) == 3
     assert best == sorted(best, reverse=True)
 
@@ -170,8 +170,8 @@ def test_search_by_meaning_finds_passages_in_other_words(tmp_path: Path) -> None
     text = quick("search_by_meaning", tmp_path, "--weights", str(minilm()))
     bed = text.partition("share a bed with a stranger?\n")[2].partition("\n\n")[0]
     assert re.findall(r"chapter (\d+): ", bed) == ["3", "3", "3"]
-    assert "No man prefers to sleep two in a bed." in bed
-    (best,) = numbers(r"^  #  chapter 3: No man", bed)
+    assert "No man prefers to sleep two in a bed." in re.sub(r"\s+", " ", bed)
+    (best,) = numbers("  # in chapter 3: No man", bed)
     assert best > 0.5
 
 

@@ -115,7 +115,7 @@ nearest = np.argsort(-similarity, axis=1)[:, :3]
 for question, row, best in zip(QUESTIONS, similarity, nearest, strict=True):
     print(f"\n{question}")
     for rank, i in enumerate(best):
-        found = f"{row[i]:.2f}  chapter {chapters[i] + 1}: {passages[i]}"
+        found = f"{row[i]:.2f} in chapter {chapters[i] + 1}: {passages[i]}"
         found = found if rank == 0 else textwrap.shorten(found, 95, placeholder=" ...")
         print(textwrap.fill(found, 95, initial_indent="  ", subsequent_indent="        "))
 
