@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
@@ -192,9 +193,10 @@ for layer in net.layers:
     maps.append(weights_of(layer, x).asnumpy())
     x = layer(x)
 
+shade = PowerNorm(0.5, vmin=0, vmax=1)  # so that small weights show, too
 figure = Figure(figsize=(2.6 * HEADS, 2.8 * LAYERS), layout="constrained")
 for axes, weights in zip(figure.subplots(LAYERS, HEADS).flat, np.concatenate(maps), strict=True):
-    axes.imshow(weights, cmap="magma_r", vmin=0, vmax=1)
+    axes.imshow(np.where(np.tri(len(sentence)), weights, np.nan), cmap="magma_r", norm=shade)
     axes.set_xticks(range(len(sentence)), sentence, fontsize=6)
     axes.set_yticks(range(len(sentence)), sentence, fontsize=6)
 for number, axes in enumerate(figure.axes):
