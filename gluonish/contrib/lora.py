@@ -32,6 +32,7 @@ from gluonish.core.errors import (
 from gluonish.core.files import atomic_write
 from gluonish.gluon.block.block import Block, blocks_by_path
 from gluonish.gluon.nn import Dense
+from gluonish.gluon.nn.attention import _JoinedDense
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import Parameter
 from gluonish.initializer import Xavier
@@ -94,19 +95,74 @@ class _AdaptedDense(Dense):
             lora_a: The adapter's parameter A, (rank, in_units).
             lora_b: The adapter's parameter B, (units, rank).
         """
-        attrs = {"num_hidden": self._units, "flatten": self._flatten}
-        y = F.FullyConnected(x, weight, bias, no_bias=bias is None, **attrs)
-        if self._adapter["dropout"]:
-            x = F.Dropout(x, p=self._adapter["dropout"])
-        rank = self._adapter["rank"]
-        narrow = F.FullyConnected(x, lora_a, no_bias=True, num_hidden=rank, flatten=self._flatten)
-        more = F.FullyConnected(narrow, lora_b, no_bias=True, num_hidden=self._units, flatten=False)
-        y = y + more * self._adapter["scale"]
-        return y if self.act is None else self.act(y)
+        return _with_adapter(self, F, x, weight, bias, lora_a, lora_b)
 
 
-def _adapted(net: Block) -> dict[str, _AdaptedDense]:
-    found = {path: x for path, x in blocks_by_path(net) if isinstance(x, _AdaptedDense)}
+class _AdaptedJoinedDense(_JoinedDense):
+    """The joined projections of self-attention with one adapter; see `_AdaptedDense`.
+
+    Inputs and outputs are those of `_JoinedDense`, without ``key`` and ``value``.
+    """
+
+    _adapter: dict[str, Any]
+    lora_a: Parameter
+    lora_b: Parameter
+
+    def hybrid_forward(  # type: ignore[override]  # it has more parameters than the plain layer
+        self,
+        F: ModuleType,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        weight: Any = None,
+        bias: Any = None,
+        lora_a: Any = None,
+        lora_b: Any = None,
+    ) -> Any:
+        """Compute the projections with their adapter.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            query: As of `_JoinedDense`.
+            key: None.
+            value: None.
+            weight: The parameter ``weight``.
+            bias: The parameter ``bias``; None without one.
+            lora_a: The adapter's parameter A, (rank, in_units).
+            lora_b: The adapter's parameter B, (units, rank).
+        """
+        if key is not None or value is not None:
+            raise ArgumentError(
+                f"{self.name}: expected no key and value, as its adapter is one of self-attention, "
+                "got some; make the layer with fused=False"
+            )
+        return _with_adapter(self, F, query, weight, bias, lora_a, lora_b)
+
+
+_CLASSES: dict[type[Dense], type[Any]] = {
+    Dense: _AdaptedDense,
+    _JoinedDense: _AdaptedJoinedDense,
+}
+_ADAPTED = tuple(_CLASSES.values())
+
+
+def _with_adapter(
+    layer: Any, F: ModuleType, x: Any, weight: Any, bias: Any, lora_a: Any, lora_b: Any
+) -> Any:
+    """Compute a layer with its adapter."""
+    units, flatten, adapter = layer._units, layer._flatten, layer._adapter
+    y = F.FullyConnected(x, weight, bias, no_bias=bias is None, num_hidden=units, flatten=flatten)
+    if adapter["dropout"]:
+        x = F.Dropout(x, p=adapter["dropout"])
+    rank = adapter["rank"]
+    narrow = F.FullyConnected(x, lora_a, no_bias=True, num_hidden=rank, flatten=flatten)
+    more = F.FullyConnected(narrow, lora_b, no_bias=True, num_hidden=units, flatten=False)
+    y = y + more * adapter["scale"]
+    return y if layer.act is None else layer.act(y)
+
+
+def _adapted(net: Block) -> dict[str, Any]:
+    found = {path: x for path, x in blocks_by_path(net) if isinstance(x, _ADAPTED)}
     if not found:
         raise ParameterError("lora: expected a network with adapters, got one without; call apply")
     return found
@@ -162,7 +218,7 @@ def apply(
             f"lora.apply: expected targets that match a Dense layer of {dense}, got {targets!r}"
         )
     for path, layer in chosen.items():
-        if type(layer) is not Dense:
+        if type(layer) not in _CLASSES:
             raise ArgumentError(
                 f"lora.apply: expected Dense layers, got {type(layer).__name__} at {path}"
             )
@@ -209,8 +265,8 @@ def _adapt(layer: Dense, adapter: Mapping[str, Any]) -> None:
     """Turn a layer into an adapted one, with initialized parameters if it has them."""
     rank, weight = adapter["rank"], layer.weight
     shape = weight.shape
-    layer.__class__ = _AdaptedDense
-    assert isinstance(layer, _AdaptedDense)
+    _set_class(layer, _CLASSES[type(layer)])
+    assert isinstance(layer, _ADAPTED)
     layer._adapter = dict(adapter)
     with layer.name_scope():
         declare = partial(layer.params._declare, dtype=weight.dtype)
@@ -222,6 +278,11 @@ def _adapt(layer: Dense, adapter: Mapping[str, Any]) -> None:
         for parameter in _pair(layer):
             parameter.initialize(ctx=weight.list_ctx())
     layer._clear_cached_op()
+
+
+def _set_class(layer: Any, kind: type[Dense]) -> None:
+    """Turn a layer into one of another class, which keeps its place in the network."""
+    layer.__class__ = kind
 
 
 def merge(net: Block) -> list[str]:
@@ -247,8 +308,7 @@ def merge(net: Block) -> list[str]:
             layer.params._params.pop(parameter.name)
             delattr(layer, name)
         del layer._adapter
-        plain: Any = layer
-        plain.__class__ = Dense
+        _set_class(layer, next(x for x, adapted in _CLASSES.items() if type(layer) is adapted))
         layer._clear_cached_op()
     for parameter in net.collect_params().values():
         before = _grad_reqs.pop(parameter, None)
@@ -339,7 +399,7 @@ def load(net: Block, folder: str | os.PathLike[str]) -> list[str]:
         config.get("lora_dropout") or 0.0,
         bool(config.get("use_rslora")),
     )
-    new = [name for name in values if not isinstance(layers[name], _AdaptedDense)]
+    new = [name for name in values if not isinstance(layers[name], _ADAPTED)]
     if new:
         apply(net, "|".join(map(re.escape, new)), *options)
     for name, pair in values.items():
