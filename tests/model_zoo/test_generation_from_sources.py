@@ -286,19 +286,23 @@ def test_bad_input_is_refused(
         network(name).generate(source, **options)
 
 
-def test_words_out_of_the_vocabulary_and_positions_are_refused_by_the_network() -> None:
+def refused_by_the_network(row: list[int], message: str) -> None:
     net = network("bart")
-    right = mx.nd.array([[1, 2]], dtype="int32")
+    wrong, right = (mx.nd.array([x], dtype="int32") for x in (row, [1, 2]))
     for hybridized in (False, True):
         net.hybridize(hybridized)
-        for row, message in (
-            ([[1, 40]], "expected ids in data from 0 to 31, got ids from 1 to 40"),
-            ([[1] * 33], "positions"),
-        ):
-            wrong = mx.nd.array(row, dtype="int32")
-            for given in ((wrong, right), (right, wrong)):
-                with pytest.raises(mx.base.MXNetError, match=message):
-                    net(*given).wait_to_read()
+        for given in ((wrong, right), (right, wrong)):
+            with pytest.raises(mx.base.MXNetError, match=message):
+                net(*given).wait_to_read()
+
+
+def test_words_out_of_the_vocabulary_are_refused_by_the_network() -> None:
+    refused_by_the_network([1, 40], "expected ids in data from 0 to 31, got ids from 1 to 40")
+    refused_by_the_network([-1], "expected ids in data from 0 to 31, got ids from -1 to -1")
+
+
+def test_texts_longer_than_the_positions_are_refused_by_the_network() -> None:
+    refused_by_the_network([1] * 33, r"expected positions in \[0, 34\), got positions from 2 to 34")
 
 
 def test_what_needs_a_network_without_an_encoder_is_refused() -> None:
