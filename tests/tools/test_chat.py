@@ -97,8 +97,15 @@ def test_ctrl_c_in_an_answer_ends_with_a_line(
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_ctrl_c_at_the_prompt_ends_the_process_without_a_traceback(folder: Path) -> None:
     argv = [sys.executable, "-m", "gluonish", "chat", "--model", str(folder)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*argv, "--max-new-tokens", "2"], **pipes) as process:  # type: ignore[call-overload]
+    with subprocess.Popen(
+        [*argv, "--max-new-tokens", "2"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         process.stdin.write(b"What is it?\n")
         process.stdin.flush()
         assert process.stdout.readline()

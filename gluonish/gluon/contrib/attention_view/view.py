@@ -140,6 +140,8 @@ class AttentionView:
         Raises:
             ArgumentError: There are too many heads.
         """
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import Normalize
         from matplotlib.figure import Figure
 
         if len(self.panels) > _MOST_PANELS:
@@ -155,14 +157,20 @@ class AttentionView:
         axes = figure.subplots(len(rows), len(columns), squeeze=False)
         for axis in axes.flat:
             axis.set_visible(False)
+        scale: dict[str, Any] = {"norm": Normalize(0, 1), "cmap": "viridis"}
         for path, head, weights in self.panels:
             axis = axes[rows[path], columns[head]]
             axis.set_visible(True)
-            drawn = axis.imshow(weights, vmin=0, vmax=1, cmap="viridis", interpolation="nearest")
+            axis.imshow(weights, **scale, interpolation="nearest")
             axis.set_title(f"{path}, head {head}", fontsize=6, parse_math=False)
             _ticks(axis, "y", self.labels, weights.shape[0], columns[head] == 0)
             _ticks(axis, "x", self.key_labels, weights.shape[1], rows[path] == len(rows) - 1)
-        figure.colorbar(drawn, ax=axes, label="weight of the key", shrink=min(1, 3 / size[1] + 0.2))
+        figure.colorbar(
+            ScalarMappable(**scale),
+            ax=axes,
+            label="weight of the key",
+            shrink=min(1, 3 / size[1] + 0.2),
+        )
         figure.supxlabel("keys")
         figure.supylabel("queries")
         content = io.BytesIO()
