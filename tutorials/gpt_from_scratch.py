@@ -26,7 +26,7 @@ options = parser.parse_args()
 folder = options.out or Path(tempfile.mkdtemp(prefix="gluonish-"))
 folder.mkdir(parents=True, exist_ok=True)
 
-LAYERS, UNITS, HEADS, STEPS = (2, 64, 4, 90) if options.quick else (3, 128, 4, 900)
+LAYERS, UNITS, HEADS, STEPS = (2, 64, 4, 90) if options.quick else (3, 128, 4, 700)
 BATCH, CONTEXT = 16, 96  # passages in a training step, and characters of each
 LEARNING_RATE, WEIGHT_DECAY, DROPOUT = 3e-3, 0.1, 0.1
 
@@ -51,7 +51,9 @@ def passages(source: np.ndarray, starts: np.ndarray) -> tuple[mx.nd.NDArray, mx.
 # 2. A layer. Attention lets each character look back at those before it (`causal`: never ahead),
 #    and take from them what it finds useful; that is the only place where characters meet. Then
 #    two dense layers work on each character by itself. Both read a normalized copy, and add what
-#    they found to x: so gradients reach the first layer as they left the last one.
+#    they found to x: so gradients reach the first layer as they left the last one. Attention by
+#    itself does not know where a character stands; `rotary` turns queries and keys by an angle of
+#    their position, so that their products tell how far apart they are.
 
 
 class Layer(gluon.HybridBlock):
@@ -60,7 +62,7 @@ class Layer(gluon.HybridBlock):
     def __init__(self, units: int, heads: int) -> None:
         super().__init__()
         self.attention_norm = nn.LayerNorm(in_channels=units)
-        self.attention = nn.MultiHeadAttention(units, heads, causal=True, in_units=units)
+        self.attention = nn.MultiHeadAttention(units, heads, causal=True, rotary={}, in_units=units)
         self.hidden_norm = nn.LayerNorm(in_channels=units)
         self.hidden = nn.Dense(4 * units, flatten=False, in_units=units)
         self.gelu = nn.GELU()
@@ -73,8 +75,8 @@ class Layer(gluon.HybridBlock):
         return x + self.dropout(self.output(self.gelu(self.hidden(self.hidden_norm(x)))))
 
 
-# 3. The network: characters and their positions become vectors, the layers work on them, and a
-#    dense layer gives a score to each character of the alphabet that could come next.
+# 3. The network: characters become vectors, the layers work on them, and a dense layer gives a
+#    score to each character of the alphabet that could come next.
 
 
 class GPT(gluon.HybridBlock):
@@ -83,23 +85,22 @@ class GPT(gluon.HybridBlock):
     def __init__(self, characters: int, units: int, heads: int, layers: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(characters, units)
-        self.position = nn.PositionalEmbedding(units, CONTEXT)
         self.dropout = nn.Dropout(DROPOUT)
         self.layers = nn.HybridSequential()
         self.layers.add(*(Layer(units, heads) for _ in range(layers)))
         self.norm = nn.LayerNorm(in_channels=units)
         self.decoder = nn.Dense(characters, flatten=False, use_bias=False, in_units=units)
 
-    def forward(self, characters, positions=None, caches=None):
+    def forward(self, characters, caches=None):
         """Return the scores (N, T, characters)."""
-        x = self.dropout(self.position(self.embedding(characters), positions))
+        x = self.dropout(self.embedding(characters))
         for place, layer in enumerate(self.layers):
             x = layer(x, None if caches is None else caches[place])
         return self.decoder(self.norm(x))
 
 
 net = GPT(len(alphabet), UNITS, HEADS, LAYERS)
-net.initialize(mx.init.Normal(0.02))
+net.initialize(mx.init.Xavier())
 net.hybridize(static_alloc=True)
 count = sum(parameter.data().size for parameter in net.collect_params().values())
 print(f"{len(train_text):,} characters to learn from, {count:,} parameters")
@@ -145,7 +146,8 @@ for step, batch in enumerate(progress, 1):
 
 # 5. Write. The network reads a beginning, and each next character is drawn by its scores. A cache
 #    keeps the keys and values of the characters before, so that a step computes one character
-#    only. The positions end at CONTEXT: then the last half of what is written is read anew.
+#    only. Nobody trained it on more than CONTEXT characters: then the last half of what is written
+#    is read anew.
 
 
 def write(beginning: str, length: int, temperature: float) -> str:
@@ -157,8 +159,7 @@ def write(beginning: str, length: int, temperature: float) -> str:
             caches = [layer.attention.begin_cache(1, CONTEXT) for layer in net.layers]
             new, place = written[-CONTEXT // 2 :], 0
         for character in new:
-            at = mx.nd.array([[place]], dtype="int32")
-            scores = net(mx.nd.array([[character]], dtype="int32"), at, caches)
+            scores = net(mx.nd.array([[character]], dtype="int32"), caches)
             place += 1
             for cache in caches:
                 cache.position[:] = place
@@ -172,22 +173,23 @@ for temperature in (0.5, 0.8):
     print(f"\ntemperature {temperature}:\n{write('The whale ', 400, temperature)}")
 
 # 6. What does a character look at? MultiHeadAttention never makes the whole matrix of weights. For
-#    a picture we make it: the softmax of the products of queries and keys, over the square root of
-#    the size of a head, where a query sees no later key.
+#    a picture we make it: the softmax of the products of rotated queries and keys, over the square
+#    root of the size of a head, where a query sees no later key.
 
 
 def weights_of(layer: Layer, x: mx.nd.NDArray) -> mx.nd.NDArray:
     """Return the weights of attention (H, T, T) of one passage (1, T, units)."""
     time, size = x.shape[1], UNITS // HEADS
     parts = layer.attention.qkv(layer.attention_norm(x)).reshape((time, 3, HEADS, size))
-    query, key = (parts[:, part].transpose((1, 0, 2)) for part in (0, 1))
+    query, key = (layer.attention.rotary(parts[None, :, part])[0] for part in (0, 1))
+    query, key = query.transpose((1, 0, 2)), key.transpose((1, 0, 2))
     scores = mx.nd.batch_dot(query, key, transpose_b=True) / size**0.5
     later = np.triu(np.full((1, time, time), -1e30, np.float32), 1)
     return mx.nd.softmax(scores + mx.nd.array(later), axis=-1)
 
 
 sentence = "the white whale and the white boat"
-x = net.position(net.embedding(mx.nd.array([[number_of[c] for c in sentence]], dtype="int32")))
+x = net.embedding(mx.nd.array([[number_of[c] for c in sentence]], dtype="int32"))
 maps = []
 for layer in net.layers:
     maps.append(weights_of(layer, x).asnumpy())
