@@ -110,6 +110,79 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
          "num_experts_per_tok": 2, "moe_intermediate_size": 8, "norm_topk_prob": True,
          "mlp_only_layers": [1]},
     ),
+    "llama_classes": (
+        "LlamaForSequenceClassification",
+        {"num_key_value_heads": 2, "pad_token_id": 6, "tie_word_embeddings": True,
+         "id2label": {0: "ham", 1: "spam", 2: "eggs"},
+         "label2id": {"ham": 0, "spam": 1, "eggs": 2}},
+    ),
+    "llama_tokens": ("LlamaForTokenClassification", {"num_labels": 3, "classifier_dropout": 0.3}),
+    "mistral_classes": (
+        "MistralForSequenceClassification",
+        {"num_key_value_heads": 2, "sliding_window": 3, "pad_token_id": 3},
+    ),
+    "mistral_tokens": (
+        "MistralForTokenClassification", {"num_key_value_heads": 2, "sliding_window": 3}
+    ),
+    "qwen2_classes": (
+        "Qwen2ForSequenceClassification",
+        {"num_key_value_heads": 2, "num_labels": 1, "pad_token_id": 6},
+    ),
+    "qwen3_classes": (
+        "Qwen3ForSequenceClassification",
+        {"num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 3},
+    ),
+    "phi3_classes": (
+        "Phi3ForSequenceClassification",
+        {"num_key_value_heads": 2, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 6,
+         "rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
+                             "partial_rotary_factor": 0.5}},
+    ),
+    "gemma_classes": (
+        "GemmaForSequenceClassification",
+        {"num_key_value_heads": 2, "head_dim": 6, "pad_token_id": 3},
+    ),
+    "gemma2_classes": (
+        "Gemma2ForSequenceClassification",
+        {"num_key_value_heads": 2, "head_dim": 6, "final_logit_softcapping": 3.0,
+         "pad_token_id": 6},
+    ),
+    "gemma2_tokens": (
+        "Gemma2ForTokenClassification",
+        {"num_key_value_heads": 2, "head_dim": 6, "num_labels": 3},
+    ),
+    "gemma3_classes": (
+        "Gemma3TextForSequenceClassification",
+        {"num_key_value_heads": 2, "sliding_window": 3, "head_dim": 6, "pad_token_id": 6},
+    ),
+    "gpt2_classes": (
+        "GPT2ForSequenceClassification", {"bos_token_id": 1, "eos_token_id": 3, "pad_token_id": 3}
+    ),
+    "gpt2_tokens": ("GPT2ForTokenClassification", {"num_labels": 3}),
+    "gpt_neox_classes": (
+        "GPTNeoXForSequenceClassification",
+        {"num_labels": 3, "pad_token_id": 6,
+         "rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
+                             "partial_rotary_factor": 0.5}},
+    ),
+    "gpt_neox_tokens": (
+        "GPTNeoXForTokenClassification",
+        {"classifier_dropout": 0.2,
+         "rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
+                             "partial_rotary_factor": 0.5}},
+    ),
+    "mixtral_classes": (
+        "MixtralForSequenceClassification",
+        {"num_key_value_heads": 2, "num_local_experts": 3, "pad_token_id": 3},
+    ),
+    "mixtral_tokens": (
+        "MixtralForTokenClassification", {"num_key_value_heads": 2, "num_local_experts": 3}
+    ),
+    "qwen3_moe_classes": (
+        "Qwen3MoeForSequenceClassification",
+        {"num_key_value_heads": 2, "num_local_experts": 3, "num_experts": 3, "head_dim": 8,
+         "num_experts_per_tok": 2, "moe_intermediate_size": 8, "pad_token_id": 6},
+    ),
     "bert": ("BertForMaskedLM", {"hidden_act": "gelu_new"}),
     "bert_body": ("BertModel", {"layer_norm_eps": 1e-3}),
     "bert_pretraining": ("BertForPreTraining", {"tie_word_embeddings": False}),

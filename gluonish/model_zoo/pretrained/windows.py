@@ -7,7 +7,7 @@ from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.model_zoo.pretrained.config import Config
 
 Windows = Sequence[int | None] | int | None
-_KINDS = ("full_attention", "sliding_attention")
+KINDS = ("full_attention", "sliding_attention")
 
 
 class WindowSetting:
@@ -51,18 +51,18 @@ class WindowSetting:
             raise FileFormatError(
                 f"{config.source}: expected 'layer_types' of {layers} layers, got {len(types)}"
             )
-        other = [kind for kind in types if kind not in _KINDS]
+        other = [kind for kind in types if kind not in KINDS]
         if other:
             raise NotSupportedError(
-                f"{config.source}: expected 'layer_types' among {', '.join(_KINDS)}, got "
+                f"{config.source}: expected 'layer_types' among {', '.join(KINDS)}, got "
                 f"{other[0]!r:.60}"
             )
-        if window is None and _KINDS[1] in types and used:
+        if window is None and KINDS[1] in types and used:
             raise FileFormatError(
                 f"{config.source}: expected 'sliding_window' with layers of sliding_attention, got "
                 "none"
             )
-        return {"windows": tuple(window if kind == _KINDS[1] else None for kind in types)}
+        return {"windows": tuple(window if kind == KINDS[1] else None for kind in types)}
 
     def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the settings of the argument."""
@@ -76,6 +76,6 @@ class WindowSetting:
         window = next(iter(sizes), None)
         if self._always and len(set(windows)) == 1:
             return {"sliding_window": window}
-        types = [_KINDS[window is not None] for window in windows]
+        types = [KINDS[window is not None] for window in windows]
         found = {"sliding_window": window, "layer_types": types}
         return found if self._always else {**found, "use_sliding_window": window is not None}

@@ -13,6 +13,8 @@ __all__ = [
     "BatchGenerator",
     "Cache",
     "CausalLM",
+    "CausalSequenceClassifier",
+    "CausalTokenClassifier",
     "DistilBERT",
     "Embedder",
     "GPTNeoX",
@@ -43,6 +45,10 @@ if TYPE_CHECKING:
     from gluonish.model_zoo.generation.cache import Cache
     from gluonish.model_zoo.text.bart import BART
     from gluonish.model_zoo.text.bert import BERT, ELECTRA, DistilBERT, RoBERTa
+    from gluonish.model_zoo.text.decoder_heads import (
+        CausalSequenceClassifier,
+        CausalTokenClassifier,
+    )
     from gluonish.model_zoo.text.embedder import Embedder
     from gluonish.model_zoo.text.encoder_heads import (
         MaskedLM,
@@ -67,6 +73,7 @@ else:
         (
             "bart",
             "bert",
+            "decoder_heads",
             "embedder",
             "encoder_decoder",
             "encoder_heads",
@@ -87,6 +94,10 @@ else:
             "BatchGenerator": "gluonish.model_zoo.generation.batching:BatchGenerator",
             "Cache": "gluonish.model_zoo.generation.cache:Cache",
             "CausalLM": "gluonish.model_zoo.text.heads:CausalLM",
+            "CausalSequenceClassifier": (
+                "gluonish.model_zoo.text.decoder_heads:CausalSequenceClassifier"
+            ),
+            "CausalTokenClassifier": "gluonish.model_zoo.text.decoder_heads:CausalTokenClassifier",
             "DistilBERT": "gluonish.model_zoo.text.bert:DistilBERT",
             "ELECTRA": "gluonish.model_zoo.text.bert:ELECTRA",
             "Embedder": "gluonish.model_zoo.text.embedder:Embedder",

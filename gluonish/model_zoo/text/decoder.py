@@ -44,7 +44,7 @@ class Decoder(HybridBlock):
         super().__init__(**kwargs)
         name = type(self).__name__
         check_positive(name, vocab_size=vocab_size, units=units, max_length=max_length)
-        self.vocab_size, self.max_length = vocab_size, max_length
+        self.vocab_size, self.units, self.max_length = vocab_size, units, max_length
         with self.name_scope():
             self.embedding = Embedding(vocab_size, units, dtype=dtype, prefix="embedding_")
             self.layers = HybridSequential(prefix="layers_")

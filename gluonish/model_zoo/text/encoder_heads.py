@@ -164,7 +164,7 @@ class MaskedLM(_EncoderHead):
         return made if self.next_sentence is None else (made, self.next_sentence(pooled))
 
 
-def _number(name: str, classes: int | Sequence[str]) -> int:
+def number_of_classes(name: str, classes: int | Sequence[str]) -> int:
     """Return the number of classes.
 
     Raises:
@@ -245,7 +245,7 @@ class SequenceClassifier(_EncoderHead):
                 )
             )
             self.dropout = self._dropout(dropout)
-            self.output = Dense(_number(name, classes), in_units=units, prefix="output_")
+            self.output = Dense(number_of_classes(name, classes), in_units=units, prefix="output_")
 
     def _scores(self, F: ModuleType, features: Any, pooled: Any, valid_length: Any) -> Any:
         drop = self.dropout
@@ -291,7 +291,7 @@ class TokenClassifier(_EncoderHead):
     ) -> None:
         super().__init__(body, **kwargs)
         self.classes = classes
-        number, units = _number(type(self).__name__, classes), self.body.units
+        number, units = number_of_classes(type(self).__name__, classes), self.body.units
         with self.name_scope():
             self.transform = (
                 None

@@ -26,8 +26,9 @@ from gluonish.model_zoo.pretrained.config import (
 from gluonish.model_zoo.pretrained.families import Family, Head, keeps_arguments, register_family
 from gluonish.model_zoo.pretrained.rotary import RotarySetting, TwoRotaries
 from gluonish.model_zoo.pretrained.weights import Names
-from gluonish.model_zoo.pretrained.windows import Windows, WindowSetting
+from gluonish.model_zoo.pretrained.windows import KINDS, Windows, WindowSetting
 from gluonish.model_zoo.text.decoder import Decoder, each_window
+from gluonish.model_zoo.text.decoder_heads import classifiers
 from gluonish.model_zoo.text.heads import TIED, CausalLM
 from gluonish.model_zoo.text.llama import NAMES, SIZES
 
@@ -245,6 +246,12 @@ class _AlternatingWindows(WindowSetting):
             return {"windows": found}
         return {"windows": tuple(w if (i + 1) % pattern else None for i, w in enumerate(found))}
 
+    def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the settings of the argument, with the type of each layer in any case."""
+        windows = each_window("save_pretrained", arguments["windows"], arguments["num_layers"])
+        types = [KINDS[window is not None] for window in windows]
+        return {**super().write(arguments), "layer_types": types}
+
 
 _OUTER_NAMES: Names = (
     (_LAYER + "attention_outer_norm.gamma", _LAYER + "post_attention_layernorm.weight"),
@@ -281,7 +288,7 @@ register_family(
         ),
         NAMES,
         "model.",
-        {"GemmaForCausalLM": _LANGUAGE_MODEL},
+        {"GemmaForCausalLM": _LANGUAGE_MODEL, **classifiers("Gemma", 0)},
     )
 )
 register_family(
@@ -304,7 +311,8 @@ register_family(
                 CausalLM,
                 [("head.weight", "lm_head.weight")],
                 (TIED, _softcap("softcap", "final_logit_softcapping", 30.0)),
-            )
+            ),
+            **classifiers("Gemma2", 0),
         },
     )
 )
@@ -328,7 +336,8 @@ register_family(
                 CausalLM,
                 [("head.weight", "lm_head.weight")],
                 (TIED, _softcap("softcap", "final_logit_softcapping", None)),
-            )
+            ),
+            **classifiers("Gemma3Text", 0, of_tokens=None),
         },
     )
 )

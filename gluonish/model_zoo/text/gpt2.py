@@ -28,6 +28,7 @@ from gluonish.model_zoo.pretrained.families import (
 )
 from gluonish.model_zoo.pretrained.weights import Names, transposed
 from gluonish.model_zoo.text.decoder import Decoder
+from gluonish.model_zoo.text.decoder_heads import classifiers
 from gluonish.model_zoo.text.heads import TIED, CausalLM
 
 __all__ = ["GPT2"]
@@ -172,7 +173,10 @@ register_family(
         _SETTINGS,
         _NAMES,
         "transformer.",
-        {"GPT2LMHeadModel": Head(CausalLM, [("head.weight", "lm_head.weight")], (TIED,))},
+        {
+            "GPT2LMHeadModel": Head(CausalLM, [("head.weight", "lm_head.weight")], (TIED,)),
+            **classifiers("GPT2", of_tokens="classifier"),
+        },
         unused=(".attn.bias",),
     )
 )

@@ -33,6 +33,7 @@ from gluonish.model_zoo.pretrained.rotary import RotarySetting
 from gluonish.model_zoo.pretrained.weights import Names, rows
 from gluonish.model_zoo.pretrained.windows import Windows, WindowSetting
 from gluonish.model_zoo.text.decoder import Decoder, each_window
+from gluonish.model_zoo.text.decoder_heads import classifiers
 from gluonish.model_zoo.text.heads import UNTIED, CausalLM
 
 __all__ = ["Llama", "Mistral", "Phi3", "Qwen2", "Qwen3"]
@@ -219,9 +220,13 @@ LANGUAGE_MODEL = Head(CausalLM, [("head.weight", "lm_head.weight")], (UNTIED,))
 
 
 def register_decoder(
-    name: str, network: type[HybridBlock], settings: Sequence[AnySetting], names: Names = NAMES
+    name: str,
+    network: type[HybridBlock],
+    settings: Sequence[AnySetting],
+    names: Names = NAMES,
+    padding: int | None = None,
 ) -> None:
-    """Register a body of the kind of Llama, with its language model.
+    """Register a body of the kind of Llama, with its heads.
 
     Args:
         name: What ``architectures`` begins with, such as ``Qwen2``; in lower case it is the
@@ -229,8 +234,9 @@ def register_decoder(
         network: Class of the body.
         settings: Settings that are arguments of the class.
         names: Names of weights in files.
+        padding: ``pad_token_id`` where no setting says it.
     """
-    heads = {f"{name}ForCausalLM": LANGUAGE_MODEL}
+    heads = {f"{name}ForCausalLM": LANGUAGE_MODEL, **classifiers(name, padding)}
     model = f"{name}Model"
     register_family(Family(name.lower(), model, network, settings, names, "model.", heads))
 
@@ -253,4 +259,5 @@ register_decoder(
         RotarySetting(),
     ),
     _JOINED,
+    padding=32000,
 )

@@ -23,6 +23,7 @@ from gluonish.model_zoo.pretrained.families import Family, keeps_arguments, regi
 from gluonish.model_zoo.pretrained.rotary import RotarySetting
 from gluonish.model_zoo.pretrained.weights import Names, rows
 from gluonish.model_zoo.pretrained.windows import WindowSetting
+from gluonish.model_zoo.text.decoder_heads import classifiers
 from gluonish.model_zoo.text.llama import ATTENTION_NAMES, LANGUAGE_MODEL, NAMES, SIZES, Llama
 
 __all__ = ["Mixtral", "Qwen3Moe"]
@@ -138,7 +139,7 @@ register_family(
         ),
         _mixtral_names,
         "model.",
-        {"MixtralForCausalLM": LANGUAGE_MODEL},
+        {"MixtralForCausalLM": LANGUAGE_MODEL, **classifiers("Mixtral")},
     )
 )
 register_family(
@@ -163,6 +164,6 @@ register_family(
         ),
         _qwen_names,
         "model.",
-        {"Qwen3MoeForCausalLM": LANGUAGE_MODEL},
+        {"Qwen3MoeForCausalLM": LANGUAGE_MODEL, **classifiers("Qwen3Moe")},
     )
 )

@@ -58,6 +58,7 @@ OF_HEADS = {
     "classifier_dropout",
     "classifier_pooling",
     "decoder_bias",
+    "final_logit_softcapping",
     "qa_dropout",
     "scale_decoder_outputs",
     "seq_classif_dropout",
@@ -175,6 +176,16 @@ def test_saved_folders_have_the_same_settings_and_weights(case: str, tmp_path: P
     nets = (net, from_pretrained(tmp_path))
     values = [joined(x(*given(case, "bfloat16"))).asnumpy().tobytes() for x in nets]
     assert values[0] == values[1]
+
+
+@pytest.mark.parametrize("windows", [3, None, (None, 3)])
+def test_a_saved_gemma_has_the_windows_of_its_layers(windows: Any, tmp_path: Path) -> None:
+    net = from_pretrained(FOLDERS / "gemma2", windows=windows)
+    save_pretrained(net, tmp_path)
+    types = json.loads((tmp_path / "config.json").read_text())["layer_types"]
+    each = windows if isinstance(windows, tuple) else (windows, windows)
+    assert types == ["full_attention" if x is None else "sliding_attention" for x in each]
+    assert from_pretrained(tmp_path).body.windows == each
 
 
 def greedy(net: Any, prompt: Any, steps: int, length: int = 32) -> list[int]:
