@@ -31,7 +31,7 @@ from gluonish.model_zoo.pretrained.families import (
     family_of,
     family_of_type,
 )
-from gluonish.model_zoo.pretrained.hub import folder_or_snapshot
+from gluonish.model_zoo.pretrained.hub import TOKENIZER_FILES, folder_or_snapshot
 from gluonish.model_zoo.pretrained.sentence import Stages, read_stages, stage_files
 from gluonish.model_zoo.pretrained.timm_vit import (
     is_timm,
@@ -40,6 +40,8 @@ from gluonish.model_zoo.pretrained.timm_vit import (
 )
 from gluonish.model_zoo.pretrained.weights import Form, WeightTable, common_dtype, setter
 from gluonish.model_zoo.text.embedder import Embedder
+from gluonish.model_zoo.text.tokenizer import Tokenizer
+from gluonish.model_zoo.text.tokenizer_files import TokenizerFiles
 from gluonish.ndarray.array_file import open_arrays, write_arrays
 from gluonish.ndarray.list_file import StoredArray
 
@@ -97,7 +99,7 @@ def load_folder(
             family, net = _described(entries, source, architecture, {**changes, **decided})
         if isinstance(net, Generates):
             net.generation_config = _generation_config(path, entries)
-            net._folder = str(path)
+        net._folder = str(path)  # of the tokenizer, which `save_pretrained` writes
         kind = common_dtype(stored, weights) if dtype is None else normalize_dtype(dtype)
         net.cast(kind)
         table, stored = _table(family, net, stored)
@@ -329,6 +331,9 @@ def save_pretrained(
 ) -> None:
     """Write a network to a folder that transformers and `from_pretrained` load.
 
+    The tokenizer of a network, which is that of its folder unless ``net.tokenizer`` was set, is
+    written, too.
+
     Args:
         net: A network of a family that `from_pretrained` knows.
         folder: Path of the folder, which is made if it does not exist.
@@ -343,12 +348,15 @@ def save_pretrained(
     """
     limit = _nbytes(max_shard_size)
     path = Path(path_text(folder, "save_pretrained"))
-    others: dict[str, Any] = {}
+    others: dict[str, bytes] = {}
     if isinstance(net, Embedder):
-        others = stage_files(net.pooling, net.normalize, net.max_length, net.body.units)
+        stages = stage_files(net.pooling, net.normalize, net.max_length, net.body.units)
+        others = {name: _json(content) for name, content in stages.items()}
         net = net.body
     if isinstance(net, Generates) and net.generation_config:
-        others[_GENERATION] = dict(net.generation_config)
+        others[_GENERATION] = _json(dict(net.generation_config))
+    tokenizer = _tokenizer_files(net)
+    others |= tokenizer
     if hasattr(net, "_timm_name"):
         timm = load(_TIMM)
         tensors, config = timm.timm_table(net).tensors(), timm.describe(net)
@@ -365,7 +373,7 @@ def save_pretrained(
     with written_together(path / _CONFIG, path / name, *(path / key for key in others)):
         for key, content in others.items():
             with atomic_write(path / key) as file:
-                file.write((json.dumps(content, indent=2) + "\n").encode())
+                file.write(content)
         with atomic_write(path / _CONFIG) as file:
             file.write((json.dumps(config, indent=2, sort_keys=True) + "\n").encode())
         write_arrays(
@@ -375,7 +383,22 @@ def save_pretrained(
             metadata={"format": "pt"},
             max_shard_nbytes=limit if name == _INDEX else None,
         )
-    (path / other).unlink(missing_ok=True)
+    for left in (other, *(key for key in TOKENIZER_FILES if tokenizer and key not in tokenizer)):
+        (path / left).unlink(missing_ok=True)
+
+
+def _json(content: Any) -> bytes:
+    return (json.dumps(content, indent=2) + "\n").encode()
+
+
+def _tokenizer_files(net: Any) -> Mapping[str, bytes]:
+    """Return the contents of the files of a network's tokenizer by name; none without one."""
+    tokenizer, folder = getattr(net, "_tokenizer", None), getattr(net, "_folder", None)
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer.files()
+    if tokenizer is not None or folder is None:
+        return {}
+    return dict(TokenizerFiles(Path(folder)).contents())
 
 
 def _merged(settings: Mapping[str, Any], extras: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from gluonish.model_zoo.text.tokenizer_files import (
     SPECIAL,
     TokenizerFiles,
     import_tokenizers,
+    made_files,
 )
 from gluonish.ndarray import NDArray, array
 
@@ -68,6 +70,8 @@ class Tokenizer:
         >>> tokenizer.decode(tokenizer.encode("A cat on a mat."))  # doctest: +SKIP
         'A cat on a mat.'
     """
+
+    _folder: Path | None = None  # of its files
 
     def __init__(
         self,
@@ -125,7 +129,24 @@ class Tokenizer:
         path = folder_or_snapshot(
             folder, revision, "Tokenizer.from_pretrained", [required], optional
         )
-        return cls(**TokenizerFiles(path).arguments(padding_side))
+        made = cls(**TokenizerFiles(path).arguments(padding_side))
+        made._folder = path if padding_side is None else None
+        return made
+
+    def files(self) -> dict[str, bytes]:
+        """Return the contents of the files of the tokenizer, by their names.
+
+        They are those of the folder that it was read from; if there is none any more, or if another
+        ``padding_side`` was given, they are made again.
+
+        Raises:
+            FileFormatError: A file of the folder is too large, or malformed.
+        """
+        stored = dict(TokenizerFiles(self._folder).contents()) if self._folder else {}
+        if stored:
+            return stored
+        templates = {name: template.source for name, template in self._templates.items()}
+        return made_files(self.backend, self.special, templates, self.max_length, self.padding_side)
 
     @property
     def bos_id(self) -> int | None:

@@ -1,10 +1,13 @@
 """Files of a tokenizer in a folder, as Hugging Face's programs write them."""
 
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from gluonish.core.errors import FileFormatError, GluonishError, MissingFileError
 from gluonish.core.json_text import parse_object
+from gluonish.model_zoo.pretrained.hub import TOKENIZER_FILES
 
 SPECIAL = ("bos", "eos", "pad", "unk", "sep", "cls", "mask")
 """Kinds of special tokens."""
@@ -42,6 +45,16 @@ class TokenizerFiles:
             "padding_side": side if side in SIDES else "right",
             "source": str(self._folder / "tokenizer.json"),
         } | ({} if padding_side is None else {"padding_side": padding_side})
+
+    def contents(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the name and the content of each file that there is, if tokenizer.json is."""
+        for name in TOKENIZER_FILES:
+            largest = name == TOKENIZER_FILES[0]
+            content = self._read(name, _MOST_NBYTES if largest else _MOST_SMALL_NBYTES)
+            if content is not None:
+                yield name, content
+            elif largest:
+                return
 
     def _read(self, name: str, most: int) -> bytes | None:
         path = self._folder / name
@@ -148,6 +161,34 @@ def _content(entry: Any) -> str | None:
     """Return the text of a special token, which may be an object; None if it has none."""
     text = entry.get("content") if isinstance(entry, dict) else entry
     return text if isinstance(text, str) and text else None
+
+
+def made_files(
+    backend: Any,
+    special: Mapping[str, str],
+    templates: Mapping[str, str],
+    max_length: int | None,
+    padding_side: str,
+) -> dict[str, bytes]:
+    """Return the contents of files, by their names, that make a tokenizer again.
+
+    Args:
+        backend: A `tokenizers.Tokenizer`.
+        special: See `Tokenizer`.
+        templates: Chat templates by their names.
+        max_length: See `Tokenizer`.
+        padding_side: See `Tokenizer`.
+    """
+    config: dict[str, Any] = {f"{kind}_token": text for kind, text in special.items()}
+    config |= {"tokenizer_class": "PreTrainedTokenizerFast", "padding_side": padding_side}
+    if max_length is not None:
+        config["model_max_length"] = max_length
+    found = {"tokenizer.json": backend.to_str().encode()}
+    if templates.keys() == {"default"}:
+        found["chat_template.jinja"] = templates["default"].encode()
+    elif templates:
+        config["chat_template"] = [{"name": k, "template": v} for k, v in templates.items()]
+    return found | {"tokenizer_config.json": (json.dumps(config, indent=2) + "\n").encode()}
 
 
 def import_tokenizers() -> Any:
