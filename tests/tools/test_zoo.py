@@ -62,6 +62,19 @@ def test_list_has_every_network_with_its_size(home: Path, capsys: Any) -> None:
     assert output.splitlines()[-1] == f"weights are in {home}"
 
 
+def test_list_of_timm_has_vision_transformers_with_their_sizes(home: Path, capsys: Any) -> None:
+    assert run("list", "--timm") == 0
+    output = capsys.readouterr().out
+    names = {line.split()[0] for line in output.splitlines()[1:-1]}
+    assert set(model_names("timm")) < names
+    # Of torchvision's documentation, and of DINOv2's without the mask token of 768.
+    assert row(output, "vit_base_patch16_224")[1:] == ["86567656", "346.3", "-", "-"]
+    assert row(output, "vit_base_patch14_dinov2")[1] == str(86580480 - 768)
+    assert row(output, "deit_tiny_distilled_patch16_224")[1][:2] == "59"
+    assert not {name for name in names if name.startswith(("clip", "siglip"))}
+    assert "resnet50_v1" not in names
+
+
 def test_fetch_puts_weights_into_the_folder(
     home: Path, tmp_path: Path, capsys: Any, zip_of: Any
 ) -> None:

@@ -13,6 +13,11 @@ _KINDS = ("vit_", "deit_")
 _KNOWN = {"architecture", "num_classes", "num_features", "global_pool", "pretrained_cfg"}
 
 
+def vision_transformer_names() -> list[str]:
+    """Return the names of timm's vision transformers whose folders are read, sorted."""
+    return [name for name in model_names("transformers") if name.startswith(_KINDS)]
+
+
 def is_timm(entries: Mapping[str, Any]) -> bool:
     """Whether the settings in a ``config.json`` are timm's."""
     return "model_type" not in entries and "architecture" in entries
@@ -27,7 +32,7 @@ def is_vision_transformer(entries: Mapping[str, Any]) -> bool:
 def vision_transformer(
     entries: Mapping[str, Any], source: str, changes: Mapping[str, Any]
 ) -> HybridBlock:
-    """Return the network, without values, that timm's settings describe.
+    """Return the network, without values, that timm's settings describe, with its ``transform``.
 
     Args:
         entries: The settings.
@@ -39,7 +44,7 @@ def vision_transformer(
         NotSupportedError: The architecture, or a setting, is not known.
     """
     name, classes = entries["architecture"], entries.get("num_classes", 1000)
-    known = [x for x in model_names("transformers") if x.startswith(_KINDS)]
+    known = vision_transformer_names()
     if name not in known:
         raise NotSupportedError(
             f"{source}: expected 'architecture' among {', '.join(known)}, got {name!r:.60}"
@@ -59,4 +64,9 @@ def vision_transformer(
         raise NotSupportedError(
             f"{source}: expected 'global_pool' token, got {entries['global_pool']!r:.60}"
         )
-    return get_model(name, classes=classes or None, **changes)
+    cfg = entries.get("pretrained_cfg", {})
+    if not isinstance(cfg, dict):
+        raise FileFormatError(f"{source}: expected 'pretrained_cfg' of type dict, got {cfg!r:.60}")
+    net = get_model(name, classes=classes or None, **changes)
+    net._pretrained_cfg = cfg
+    return net

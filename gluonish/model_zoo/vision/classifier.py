@@ -26,12 +26,25 @@ class WithTransform(HybridBlock):
     def transform(self) -> Compose | None:
         """The transform from images (H, W, 3) of uint8 to inputs (3, height, width), or None.
 
+        A vision transformer's gives images of the size that it was made for, or that
+        ``set_image_size`` gave it.
+
         Raises:
             FileFormatError: A setting of it is of another type or out of range.
             NotSupportedError: A setting of it is not supported.
         """
-        cfg = self._pretrained_cfg
-        return image_transform(cfg, "pretrained_cfg") if "mean" in cfg else None
+        cfg = dict(self._pretrained_cfg)
+        if "mean" not in cfg:
+            return None
+        shape = cfg.get("input_size") or (3, 0, 0)
+        if self._image_size is not None and isinstance(shape, list | tuple):
+            cfg["input_size"] = (*shape[:1], *self._image_size)
+        return image_transform(cfg, "pretrained_cfg")
+
+    @property
+    def _image_size(self) -> tuple[int, int] | None:
+        """Height and width of the images that the network computes; None for any."""
+        return None
 
 
 class Classifier(WithTransform):

@@ -26,6 +26,7 @@ from gluonish.model_zoo.pretrained.config import (
 )
 from gluonish.model_zoo.pretrained.families import Family, Head, keeps_arguments, register_family
 from gluonish.model_zoo.pretrained.weights import Names, with_leading_axes
+from gluonish.model_zoo.vision.classifier import WithTransform
 from gluonish.model_zoo.vision.image_heads import CLASSES, ImageClassifier, register_sizes
 from gluonish.model_zoo.vision.image_settings import layer_names, rate, size_setting
 from gluonish.model_zoo.vision.image_tokens import ImageTokens, encoder_layers
@@ -64,7 +65,7 @@ class _ScaledLayer(TransformerEncoderLayer):
         return x
 
 
-class DINOv2(HybridBlock):
+class DINOv2(WithTransform):
     """The body of a DINOv2: patches and a class token, layers with scaled branches, and a norm.
 
     Args:
@@ -165,6 +166,10 @@ class DINOv2(HybridBlock):
             masked: (N, patches), or None.
         """
         return self.norm(self.layers(self.embedding(images, masked)))
+
+    @property
+    def _image_size(self) -> tuple[int, int]:
+        return self.embedding.image_size
 
     def set_image_size(self, image_size: Extents) -> None:
         """Make vectors of positions for images of another size; see `ImageTokens`.

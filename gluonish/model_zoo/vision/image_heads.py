@@ -14,7 +14,7 @@ from gluonish.initializer import Normal
 from gluonish.model_zoo.pretrained.families import keeps_arguments
 from gluonish.model_zoo.pretrained.labels import LabelSetting
 from gluonish.model_zoo.registry import register_model
-from gluonish.model_zoo.vision.classifier import load_published
+from gluonish.model_zoo.vision.classifier import WithTransform, load_published
 
 __all__ = ["DistilledClassifier", "ImageClassifier"]
 
@@ -28,7 +28,7 @@ def first_token(F: ModuleType, features: Any, index: int = 0) -> Any:
     return F.squeeze(F.slice_axis(features, axis=1, begin=index, end=index + 1), axis=1)
 
 
-class _Head(HybridBlock):
+class _Head(WithTransform):
     """Base class of the heads.
 
     Attributes:
@@ -41,6 +41,11 @@ class _Head(HybridBlock):
         """Check the size of the images, and compute the network."""
         self.body.embedding.check(images, type(self).__name__)
         return super().__call__(images, *args)
+
+    @property
+    def _image_size(self) -> tuple[int, int]:
+        size: tuple[int, int] = self.body.embedding.image_size
+        return size
 
     def set_image_size(self, image_size: Extents) -> None:
         """Make vectors of positions for images of another size; see `ImageTokens`.

@@ -9,7 +9,6 @@ References:
 from types import ModuleType
 from typing import Any, ClassVar
 
-from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.normalization import LayerNorm
 from gluonish.gluon.nn.tensor import Extents, Tensor, check_positive
@@ -24,6 +23,7 @@ from gluonish.model_zoo.pretrained.config import (
 )
 from gluonish.model_zoo.pretrained.families import Family, Head, keeps_arguments, register_family
 from gluonish.model_zoo.pretrained.weights import Names, with_leading_axes
+from gluonish.model_zoo.vision.classifier import WithTransform
 from gluonish.model_zoo.vision.image_heads import (
     CLASSES,
     DistilledClassifier,
@@ -37,7 +37,7 @@ from gluonish.model_zoo.vision.image_tokens import ImageTokens, encoder_layers
 __all__ = ["DeiT", "ViT", "VisionTransformer"]
 
 
-class VisionTransformer(HybridBlock):
+class VisionTransformer(WithTransform):
     """The body of a vision transformer: patches and tokens, layers, and a norm.
 
     Args:
@@ -137,6 +137,10 @@ class VisionTransformer(HybridBlock):
         if self.pooler is None:
             return features
         return features, self.pooler(first_token(F, features))
+
+    @property
+    def _image_size(self) -> tuple[int, int]:
+        return self.embedding.image_size
 
     def set_image_size(self, image_size: Extents) -> None:
         """Make vectors of positions for images of another size; see `ImageTokens`.

@@ -18,6 +18,7 @@ from gluonish.model_zoo.model_store import (
     short_hash,
     weights_path,
 )
+from gluonish.model_zoo.pretrained.timm_vit import vision_transformer_names
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.ndarray import zeros
 
@@ -36,7 +37,9 @@ def add_parsers(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         " whether they are in the folder of the weights.",
     )
     listing.add_argument(
-        "--timm", action="store_true", help="print the networks that have names and weights of timm"
+        "--timm",
+        action="store_true",
+        help="print the networks that have names and weights of timm, vision transformers included",
     )
     listing.set_defaults(run=list_networks)
     fetching = parsers.add_parser("fetch", help="download published weights to the folder")
@@ -85,7 +88,10 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 def list_networks(arguments: argparse.Namespace) -> int:
     """Print the networks of MXNet, or those of timm; returns 0."""
     rows: list[tuple[str, ...]] = [_HEADER]
-    for name in _progress(model_names("timm" if arguments.timm else "mxnet"), "list"):
+    names = model_names("mxnet")
+    if arguments.timm:
+        names = sorted({*model_names("timm"), *vision_transformer_names()})
+    for name in _progress(names, "list"):
         count = sum(math.prod(shape) for shape in shapes_of(name).values())
         published = name in WEIGHT_HASHES
         cached = published and weights_path(name, arguments.root).is_file()

@@ -184,6 +184,8 @@ TIMM = {
     "output.dense": "mlp.fc2",
     "layernorm_before": "norm1",
     "layernorm_after": "norm2",
+    "mlp.weights_in": "mlp.fc1",
+    "mlp.weights_out": "mlp.fc2",
     "layer_scale1.lambda1": "ls1.gamma",
     "layer_scale2.lambda1": "ls2.gamma",
     "distillation_classifier": "head_dist",
@@ -191,7 +193,7 @@ TIMM = {
     "classifier": "head",
     "layernorm": "norm",
 }
-SIZES = {"patch_size": 4, "units": 16, "num_layers": 2, "num_heads": 2}
+SIZES: dict[str, Any] = {"patch_size": 4, "units": 16, "num_layers": 2, "num_heads": 2}
 
 
 def write_timm(case: str, folder: Path, **entries: Any) -> None:
@@ -226,6 +228,74 @@ def test_folders_of_timm_are_read(
     check(outputs(net(*inputs(case))), case, "output")
 
 
+CFG = {
+    "input_size": [3, 224, 224],
+    "crop_pct": 0.8,
+    "interpolation": "bilinear",
+    "mean": [0.5, 0.25, 0.5],
+    "std": [0.5, 0.25, 0.125],
+}
+DARK = [(0.2 - 0.5) / 0.5, (0.2 - 0.25) / 0.25, (0.2 - 0.5) / 0.125]  # of bytes 51
+BRIGHT = [1.0, 3.0, 4.0]  # of bytes 255
+
+
+def halves() -> mx.nd.NDArray:
+    """Return an image whose left half is bright."""
+    image = np.full((100, 120, 3), 51, np.uint8)
+    image[:, :60] = 255
+    return mx.nd.array(image, dtype="uint8")
+
+
+def test_settings_of_timm_become_the_transform_of_a_vision_transformer(tmp_path: Path) -> None:
+    name, classes = "deit_tiny_distilled_patch16_224", len(settings("deit_teacher")["id2label"])
+    entries = {"architecture": name, "num_classes": classes, "pretrained_cfg": CFG}
+    write_timm("deit_teacher", tmp_path, **entries)
+    net = from_pretrained(tmp_path, image_size=8, hidden_units=24, **SIZES)
+    found = net.transform(halves())
+    assert net(found.expand_dims(0)).shape == (1, classes)
+    # Scaled to 10 x 12, from whose columns 2 to 9 are cut out: the edge is at 6 - 2.
+    values = found.asnumpy()
+    np.testing.assert_allclose(values[:, :, 0], np.tile(BRIGHT, (8, 1)).T, rtol=1e-5)
+    np.testing.assert_allclose(values[:, :, 2], np.tile(BRIGHT, (8, 1)).T, rtol=1e-5)
+    np.testing.assert_allclose(values[:, :, 5], np.tile(DARK, (8, 1)).T, rtol=1e-5)
+    np.testing.assert_allclose(values[:, :, 7], np.tile(DARK, (8, 1)).T, rtol=1e-5)
+    net.set_image_size(16)
+    found = net.transform(halves())
+    assert found.shape == (3, 16, 16)
+    assert net(found.expand_dims(0)).shape == (1, classes)
+
+
+def test_images_of_two_sides_have_the_transform_too(tmp_path: Path) -> None:
+    cfg = {**CFG, "crop_mode": "squash", "crop_pct": 1.0, "interpolation": "nearest"}
+    classes = len(settings("vit")["id2label"])
+    entries = {"architecture": "vit_tiny_patch16_224", "num_classes": classes}
+    write_timm("vit", tmp_path, **entries, pretrained_cfg=cfg)
+    net = from_pretrained(tmp_path, image_size=(8, 12), hidden_units=24, **SIZES)
+    found = net.transform(halves()).asnumpy()
+    assert found.shape == (3, 8, 12)
+    rows = [BRIGHT] * 6 + [DARK] * 6
+    np.testing.assert_allclose(found, np.tile(rows, (8, 1, 1)).transpose(2, 0, 1), rtol=1e-5)
+
+
+def test_a_dinov2_of_timm_is_its_body_with_a_transform(tmp_path: Path) -> None:
+    entries = {"architecture": "vit_giant_patch14_dinov2", "num_classes": 0}
+    write_timm("dinov2_body", tmp_path, **entries, pretrained_cfg=CFG)
+    weights: Any = mx.nd.load(str(tmp_path / "model.safetensors"))
+    weights.pop("embeddings.mask_token", None)  # which timm leaves out
+    mx.nd.save(str(tmp_path / "model.safetensors"), weights)
+    given = network("dinov2_body")._arguments
+    same = {name: given[name] for name in ("image_size", "mlp_ratio", "epsilon")}
+    net = from_pretrained(tmp_path, **{**SIZES, **same, "patch_size": given["patch_size"]})
+    want = network("dinov2_body")(*inputs("dinov2_body")).asnumpy()
+    close(net(*inputs("dinov2_body")), want, 1e-6)
+    assert callable(net.transform)
+
+
+def test_a_network_without_settings_of_timm_has_no_transform() -> None:
+    assert network("vit").transform is None
+    assert network("dinov2_body").transform is None
+
+
 def test_weights_with_names_of_timm_are_read_with_settings_of_transformers(tmp_path: Path) -> None:
     write_timm("dinov2", tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(settings("dinov2")))
@@ -243,6 +313,7 @@ def test_weights_with_names_of_timm_are_read_with_settings_of_transformers(tmp_p
         ({"num_classes": "5"}, "expected 'num_classes' from 0 to 16777216, got '5'"),
         ({"num_classes": -1}, "expected 'num_classes' from 0"),
         ({"global_pool": "avg"}, "expected 'global_pool' token, got 'avg'"),
+        ({"pretrained_cfg": [3]}, r"expected 'pretrained_cfg' of type dict, got \[3\]"),
         ({"model_args": {"depth": 3}}, "got 'model_args'; a setting that is not understood"),
     ],
 )
