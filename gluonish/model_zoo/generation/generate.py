@@ -61,12 +61,8 @@ class Generates:
         A network of `from_pretrained` reads that of its folder at the first use; None without one.
         """
         if self._tokenizer is None and self._has_file(_TOKENIZER):
-            self.tokenizer = Tokenizer.from_pretrained(self._folder)
+            self.tokenizer = Tokenizer.from_pretrained(str(self._folder))
         return self._tokenizer
-
-    def _has_file(self, name: str) -> bool:
-        """Return whether the network's folder has a file."""
-        return self._folder is not None and (Path(self._folder) / name).exists()
 
     @tokenizer.setter
     def tokenizer(self, tokenizer: Any) -> None:
@@ -74,6 +70,10 @@ class Generates:
         if check is not None:
             check(self.vocab_size, type(self).__name__)
         object.__setattr__(self, "_tokenizer", tokenizer)
+
+    def _has_file(self, name: str) -> bool:
+        """Return whether the network's folder has a file."""
+        return self._folder is not None and (Path(self._folder) / name).exists()
 
     @property
     def runner(self) -> Runner:

@@ -82,11 +82,12 @@ class _Embeddings(HybridBlock):
         """
         x = self.words(tokens)
         x = x if self._scale == 1.0 else x * self._scale
+        places: Any = positions
         if positions is None and cache is not None:
-            positions = cached_places_of_each(F, x, 1, cache[2])
+            places = cached_places_of_each(F, x, 1, cache[2])
         elif positions is None:
-            positions = F.expand_dims(places_along(F, x, 1), axis=0)
-        x = self.norm(self.positions(x, positions + _FIRST_PLACE))
+            places = F.expand_dims(places_along(F, x, 1), axis=0)
+        x = self.norm(self.positions(x, places + _FIRST_PLACE))
         return x if self.dropout is None else self.dropout(x)
 
 
