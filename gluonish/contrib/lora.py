@@ -14,7 +14,7 @@ References:
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import sqrt
 from pathlib import Path
@@ -30,8 +30,9 @@ from gluonish.core.errors import (
     ParameterError,
 )
 from gluonish.core.files import atomic_write
-from gluonish.gluon import Block
+from gluonish.gluon.block.block import Block, blocks_by_path
 from gluonish.gluon.nn import Dense
+from gluonish.gluon.nn.attention import _JoinedDense
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import Parameter
 from gluonish.initializer import Xavier
@@ -94,34 +95,74 @@ class _AdaptedDense(Dense):
             lora_a: The adapter's parameter A, (rank, in_units).
             lora_b: The adapter's parameter B, (units, rank).
         """
-        attrs = {"num_hidden": self._units, "flatten": self._flatten}
-        y = F.FullyConnected(x, weight, bias, no_bias=bias is None, **attrs)
-        if self._adapter["dropout"]:
-            x = F.Dropout(x, p=self._adapter["dropout"])
-        rank = self._adapter["rank"]
-        narrow = F.FullyConnected(x, lora_a, no_bias=True, num_hidden=rank, flatten=self._flatten)
-        more = F.FullyConnected(narrow, lora_b, no_bias=True, num_hidden=self._units, flatten=False)
-        y = y + more * self._adapter["scale"]
-        return y if self.act is None else self.act(y)
+        return _with_adapter(self, F, x, weight, bias, lora_a, lora_b)
 
 
-def _paths(block: Block, path: str = "") -> Iterator[tuple[str, Block]]:
-    """Yield all Blocks with their attribute paths; a shared Block once."""
-    seen: set[int] = set()
+class _AdaptedJoinedDense(_JoinedDense):
+    """The joined projections of self-attention with one adapter; see `_AdaptedDense`.
 
-    def walk(block: Block, path: str) -> Iterator[tuple[str, Block]]:
-        if id(block) in seen:
-            return
-        seen.add(id(block))
-        yield path, block
-        for name, child in block._children.items():
-            yield from walk(child, f"{path}.{name}" if path else name)
+    Inputs and outputs are those of `_JoinedDense`, without ``key`` and ``value``.
+    """
 
-    yield from walk(block, path)
+    _adapter: dict[str, Any]
+    lora_a: Parameter
+    lora_b: Parameter
+
+    def hybrid_forward(  # type: ignore[override]  # it has more parameters than the plain layer
+        self,
+        F: ModuleType,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        weight: Any = None,
+        bias: Any = None,
+        lora_a: Any = None,
+        lora_b: Any = None,
+    ) -> Any:
+        """Compute the projections with their adapter.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            query: As of `_JoinedDense`.
+            key: None.
+            value: None.
+            weight: The parameter ``weight``.
+            bias: The parameter ``bias``; None without one.
+            lora_a: The adapter's parameter A, (rank, in_units).
+            lora_b: The adapter's parameter B, (units, rank).
+        """
+        if key is not None or value is not None:
+            raise ArgumentError(
+                f"{self.name}: expected no key and value, as its adapter is one of self-attention, "
+                "got some; make the layer with fused=False"
+            )
+        return _with_adapter(self, F, query, weight, bias, lora_a, lora_b)
 
 
-def _adapted(net: Block) -> dict[str, _AdaptedDense]:
-    found = {path: x for path, x in _paths(net) if isinstance(x, _AdaptedDense)}
+_CLASSES: dict[type[Dense], type[Any]] = {
+    Dense: _AdaptedDense,
+    _JoinedDense: _AdaptedJoinedDense,
+}
+_ADAPTED = tuple(_CLASSES.values())
+
+
+def _with_adapter(
+    layer: Any, F: ModuleType, x: Any, weight: Any, bias: Any, lora_a: Any, lora_b: Any
+) -> Any:
+    """Compute a layer with its adapter."""
+    units, flatten, adapter = layer._units, layer._flatten, layer._adapter
+    y = F.FullyConnected(x, weight, bias, no_bias=bias is None, num_hidden=units, flatten=flatten)
+    if adapter["dropout"]:
+        x = F.Dropout(x, p=adapter["dropout"])
+    rank = adapter["rank"]
+    narrow = F.FullyConnected(x, lora_a, no_bias=True, num_hidden=rank, flatten=flatten)
+    more = F.FullyConnected(narrow, lora_b, no_bias=True, num_hidden=units, flatten=False)
+    y = y + more * adapter["scale"]
+    return y if layer.act is None else layer.act(y)
+
+
+def _adapted(net: Block) -> dict[str, Any]:
+    found = {path: x for path, x in blocks_by_path(net) if isinstance(x, _ADAPTED)}
     if not found:
         raise ParameterError("lora: expected a network with adapters, got one without; call apply")
     return found
@@ -167,15 +208,17 @@ def apply(
         raise ArgumentError(f"lora.apply: expected dropout in [0, 1), got {dropout}")
     adapter = _options(rank, alpha, dropout, use_rslora)
     chosen = {
-        path: x for path, x in _paths(net) if isinstance(x, Dense) and _matches(targets, path)
+        path: x
+        for path, x in blocks_by_path(net)
+        if isinstance(x, Dense) and _matches(targets, path)
     }
     if not chosen:
-        dense = [path for path, x in _paths(net) if isinstance(x, Dense)]
+        dense = [path for path, x in blocks_by_path(net) if isinstance(x, Dense)]
         raise ArgumentError(
             f"lora.apply: expected targets that match a Dense layer of {dense}, got {targets!r}"
         )
     for path, layer in chosen.items():
-        if type(layer) is not Dense:
+        if type(layer) not in _CLASSES:
             raise ArgumentError(
                 f"lora.apply: expected Dense layers, got {type(layer).__name__} at {path}"
             )
@@ -206,7 +249,7 @@ def _matches(targets: str | Sequence[str], path: str) -> bool:
 
 def _target_modules(net: Block, paths: Sequence[str]) -> list[str] | str:
     """Return paths as peft's targets: a pattern if a list would match more Dense layers."""
-    dense = [path for path, x in _paths(net) if isinstance(x, Dense)]
+    dense = [path for path, x in blocks_by_path(net) if isinstance(x, Dense)]
     if sum(_matches(paths, path) for path in dense) == len(paths):
         return list(paths)
     return "|".join(map(re.escape, paths))
@@ -222,8 +265,8 @@ def _adapt(layer: Dense, adapter: Mapping[str, Any]) -> None:
     """Turn a layer into an adapted one, with initialized parameters if it has them."""
     rank, weight = adapter["rank"], layer.weight
     shape = weight.shape
-    layer.__class__ = _AdaptedDense
-    assert isinstance(layer, _AdaptedDense)
+    _set_class(layer, _CLASSES[type(layer)])
+    assert isinstance(layer, _ADAPTED)
     layer._adapter = dict(adapter)
     with layer.name_scope():
         declare = partial(layer.params._declare, dtype=weight.dtype)
@@ -235,6 +278,11 @@ def _adapt(layer: Dense, adapter: Mapping[str, Any]) -> None:
         for parameter in _pair(layer):
             parameter.initialize(ctx=weight.list_ctx())
     layer._clear_cached_op()
+
+
+def _set_class(layer: Any, kind: type[Dense]) -> None:
+    """Turn a layer into one of another class, which keeps its place in the network."""
+    layer.__class__ = kind
 
 
 def merge(net: Block) -> list[str]:
@@ -260,8 +308,7 @@ def merge(net: Block) -> list[str]:
             layer.params._params.pop(parameter.name)
             delattr(layer, name)
         del layer._adapter
-        plain: Any = layer
-        plain.__class__ = Dense
+        _set_class(layer, next(x for x, adapted in _CLASSES.items() if type(layer) is adapted))
         layer._clear_cached_op()
     for parameter in net.collect_params().values():
         before = _grad_reqs.pop(parameter, None)
@@ -339,7 +386,7 @@ def load(net: Block, folder: str | os.PathLike[str]) -> list[str]:
     path = Path(folder)
     config = _config(path / _CONFIG)
     values = _values(path / _WEIGHTS)
-    layers = dict(_paths(net))
+    layers = dict(blocks_by_path(net))
     for name in values:
         if not isinstance(layers.get(name), Dense):
             raise ParameterError(
@@ -352,7 +399,7 @@ def load(net: Block, folder: str | os.PathLike[str]) -> list[str]:
         config.get("lora_dropout") or 0.0,
         bool(config.get("use_rslora")),
     )
-    new = [name for name in values if not isinstance(layers[name], _AdaptedDense)]
+    new = [name for name in values if not isinstance(layers[name], _ADAPTED)]
     if new:
         apply(net, "|".join(map(re.escape, new)), *options)
     for name, pair in values.items():

@@ -85,6 +85,48 @@ def test_formula_training_and_merge(hybrid: Any, rslora: bool) -> None:
     assert net[2].lora_a.data().shape == (1, 40)  # of an inferred shape
 
 
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_joined_projections_of_self_attention_have_one_adapter(
+    tmp_path: Path, hybrid: bool
+) -> None:
+    mx.random.seed(1)
+    net = nn.TransformerEncoder(1, 8, 16, 2)
+    net.initialize(mx.init.Normal(0.5))
+    net.hybridize(active=hybrid)
+    net(nd.array(X))
+    net.save_parameters(str(tmp_path / "base.params"))
+    path = "layers.0.attention.qkv"
+    assert lora.apply(net, r".*\.qkv", 2, 6.0) == [path]
+    layer = net.layers[0].attention.qkv
+    assert layer.lora_a.shape == (2, 8)
+    assert layer.lora_b.shape == (24, 2)
+    random = np.random.default_rng(2)
+    a, b = (random.standard_normal(x.shape) for x in (layer.lora_a, layer.lora_b))
+    layer.lora_a.set_data(nd.array(a))
+    layer.lora_b.set_data(nd.array(b))
+    weight, bias = (x.data().asnumpy() for x in (layer.weight, layer.bias))
+    want = X @ (weight + 3 * b @ a).T + bias
+    np.testing.assert_allclose(layer(nd.array(X)).asnumpy(), want, rtol=0, atol=1e-4)
+    y = net(nd.array(X)).asnumpy()
+    lora.save(net, tmp_path)
+    other = nn.TransformerEncoder(1, 8, 16, 2)
+    other.load_parameters(str(tmp_path / "base.params"))
+    assert lora.load(other, tmp_path) == [path]
+    np.testing.assert_allclose(other(nd.array(X)).asnumpy(), y, rtol=0, atol=1e-5)
+    assert lora.merge(net) == [path]
+    assert type(layer) is type(nn.TransformerEncoder(1, 8, 16, 2).layers[0].attention.qkv)
+    np.testing.assert_allclose(layer.weight.data().asnumpy(), weight + 3 * b @ a, atol=1e-5)
+    np.testing.assert_allclose(net(nd.array(X)).asnumpy(), y, rtol=0, atol=1e-4)
+
+
+def test_adapter_of_joined_projections_refuses_keys() -> None:
+    layer = nn.MultiHeadAttention(8, 2, in_units=8)
+    layer.initialize()
+    lora.apply(layer, "qkv", 2)
+    with pytest.raises(ArgumentError, match=r"expected no key and value.*fused=False"):
+        layer(nd.array(X), nd.array(X))
+
+
 def test_files_are_those_of_peft(tmp_path: Path) -> None:
     net = network()
     lora.apply(net, r".*\.query", 4, 6.0)

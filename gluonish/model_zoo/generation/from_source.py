@@ -9,10 +9,10 @@ import numpy as np
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError
-from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.attention import AttentionCache
 from gluonish.model_zoo.generation.cache import Cache
 from gluonish.model_zoo.generation.generate import Generates, rows_of
+from gluonish.model_zoo.generation.network_graph import NetworkGraph
 from gluonish.model_zoo.generation.options import GenerationOptions
 from gluonish.model_zoo.generation.processors import Processor
 from gluonish.model_zoo.generation.runner import Next, Runner, checked_prompts
@@ -77,13 +77,8 @@ class SourceCache(Cache):
         return SourceCache(super().take(rows), self.memory.take(rows))
 
 
-class _Encode(HybridBlock):
+class _Encode(NetworkGraph):
     """Keys and values of an encoder's output, as one graph; see `runner._Step`."""
-
-    def __init__(self, net: Any) -> None:
-        super().__init__(prefix="encode_")
-        self.hybridize(static_alloc=True)
-        self.net = net
 
     def hybrid_forward(self, F: ModuleType, source: Any, valid_length: Any = None) -> Any:
         """Compute keys and values of each layer in turn.
@@ -105,7 +100,7 @@ class SourceRunner(Runner):
 
     def __init__(self, net: Any) -> None:
         super().__init__(net)
-        self._encode = _Encode(net)
+        self._encode = _Encode(net, "encode_")
         self._plans: set[tuple[Any, ...]] = set()
 
     @property

@@ -60,8 +60,8 @@ class Generates:
 
         A network of `from_pretrained` reads that of its folder at the first use; None without one.
         """
-        if self._tokenizer is None and self._has_file(_TOKENIZER):
-            self.tokenizer = Tokenizer.from_pretrained(str(self._folder))
+        if self._tokenizer is None and self._folder is not None and self._has_file(_TOKENIZER):
+            self.tokenizer = Tokenizer.from_pretrained(self._folder)
         return self._tokenizer
 
     @tokenizer.setter

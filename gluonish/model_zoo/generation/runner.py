@@ -8,8 +8,8 @@ import numpy as np
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError
-from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.generation.cache import Cache, rounded_length
+from gluonish.model_zoo.generation.network_graph import NetworkGraph
 from gluonish.ndarray import NDArray
 
 # Lengths of the pieces in which prompts are computed; longer prompts take several.
@@ -28,16 +28,11 @@ class Next(NamedTuple):
     best: NDArray
 
 
-class _Step(HybridBlock):
+class _Step(NetworkGraph):
     """Scores behind one token of each row, as one graph.
 
     The network is not hybridized by it: this block is, before the network becomes its child.
     """
-
-    def __init__(self, net: Any) -> None:
-        super().__init__(prefix="step_")
-        self.hybridize(static_alloc=True)
-        self.net = net
 
     def hybrid_forward(
         self, F: ModuleType, tokens: Any, positions: Any, rows: Any, cache: Any
@@ -67,7 +62,7 @@ class Runner:
 
     def __init__(self, net: Any) -> None:
         self.net = net
-        self._step = _Step(net)
+        self._step = _Step(net, "step_")
         self._shapes: set[tuple[int, ...]] = set()
 
     @property

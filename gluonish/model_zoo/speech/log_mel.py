@@ -65,8 +65,7 @@ class LogMel:
         check_positive("LogMel", num_mels=num_mels, rate=rate, hop=hop, window=window)
         if num_samples <= window // 2:
             raise ArgumentError(
-                f"LogMel: expected num_samples above {window // 2}, half a window, got "
-                f"{num_samples}"
+                f"LogMel: expected more than {window // 2} num_samples, got {num_samples}"
             )
         self.num_mels, self.rate, self.hop, self.num_samples = num_mels, rate, hop, num_samples
         self._hann = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(window) / window)

@@ -51,7 +51,7 @@ def test_settings_of_a_folder_are_taken(tmp_path: Path) -> None:
         ({"n_fft": 1 << 20}, "'n_fft' from 1 to 65536"),
         ({"volume": 2}, "got volume=2; a setting that is not understood"),
         ({"feature_size": 500}, "fewer bands than 500, or a longer window than 400"),
-        ({"n_samples": 100}, "num_samples above 200, half a window, got 100"),
+        ({"n_samples": 100}, "more than 200 num_samples, got 100"),
     ],
 )
 def test_bad_settings_are_refused(settings: dict[str, Any], message: str, tmp_path: Path) -> None:
