@@ -81,7 +81,9 @@ class VisionTransformer(gluon.HybridBlock):
     def __init__(self, units: int, heads: int, layers: int, classes: int) -> None:
         super().__init__()
         self.patches = nn.PatchEmbedding(units, PATCH, in_channels=3)
-        self.position = nn.PositionalEmbedding(units, (SIDE // PATCH) ** 2)
+        small = mx.init.Normal(0.02)  # so that the picture below shows what was learned
+        patches = (SIDE // PATCH) ** 2
+        self.position = nn.PositionalEmbedding(units, patches, weight_initializer=small)
         self.encoder = nn.TransformerEncoder(
             layers, units, 4 * units, heads, dropout=0.0, activation="gelu", norm_first=True
         )
