@@ -257,7 +257,6 @@ def vit(options: argparse.Namespace) -> dict[str, float]:
     images, labels = images[:25_000], labels[:25_000]
     net = ViT(patch, (side // patch) ** 2, units, 4, layers)
     initialized(net, nn.init.xavier_uniform_)
-    normal(net.position.weight)
 
     def varied(images: np.ndarray) -> np.ndarray:
         far = side // 8
