@@ -155,7 +155,7 @@ def test_lora_learns_with_few_numbers_and_keeps_its_scores_when_loaded_and_merge
     text = quick("lora", tmp_path)
     (before,) = numbers("read the novel: loss #", text)
     (after,) = numbers("adapter trained: final loss #", text)
-    assert after < before - 0.3
+    assert after < before - 0.1
     trained, everything = (
         int(x.replace(",", "")) for x in re.findall(r"(\d+,\d+) (?:numbers,|in the network)", text)
     )
