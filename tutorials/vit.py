@@ -133,7 +133,7 @@ for _ in range(EPOCHS):
         loss.backward()
         trainer.step(1)  # the loss is a mean already: there is no batch size to divide by
         losses.append(float(loss.asscalar()))
-        if len(losses) % (steps // 8) == 0:
+        if len(losses) % (steps // 8) == 0 or len(losses) == steps:
             scores, test_loss, accuracy = evaluate()
             found.append((len(losses), test_loss, accuracy))
             print(f"step {len(losses)}: held-out loss {test_loss:.3f}, accuracy {accuracy:.3f}")
@@ -162,7 +162,7 @@ figure = Figure(figsize=(5, 5.3), layout="constrained")
 for axes, row in zip(figure.subplots(side, side).flat, positions @ positions.T, strict=True):
     axes.imshow(row.reshape(side, side), vmin=-1, vmax=1, cmap="RdBu_r")
     axes.set(xticks=[], yticks=[])
-figure.suptitle("What each patch's position learned, compared with all others")
+figure.suptitle("What each patch's position learned, beside all others", fontsize=11)
 figure.savefig(folder / "vit-positions.png", dpi=120)
 
 # 6. Some held-out images, and what the network takes them for.
