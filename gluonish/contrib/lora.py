@@ -14,7 +14,7 @@ References:
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import sqrt
 from pathlib import Path
@@ -30,7 +30,7 @@ from gluonish.core.errors import (
     ParameterError,
 )
 from gluonish.core.files import atomic_write
-from gluonish.gluon import Block
+from gluonish.gluon.block.block import Block, blocks_by_path
 from gluonish.gluon.nn import Dense
 from gluonish.gluon.nn.attention import _JoinedDense
 from gluonish.gluon.nn.tensor import Tensor
@@ -161,23 +161,8 @@ def _with_adapter(
     return y if layer.act is None else layer.act(y)
 
 
-def _paths(block: Block, path: str = "") -> Iterator[tuple[str, Block]]:
-    """Yield all Blocks with their attribute paths; a shared Block once."""
-    seen: set[int] = set()
-
-    def walk(block: Block, path: str) -> Iterator[tuple[str, Block]]:
-        if id(block) in seen:
-            return
-        seen.add(id(block))
-        yield path, block
-        for name, child in block._children.items():
-            yield from walk(child, f"{path}.{name}" if path else name)
-
-    yield from walk(block, path)
-
-
 def _adapted(net: Block) -> dict[str, Any]:
-    found = {path: x for path, x in _paths(net) if isinstance(x, _ADAPTED)}
+    found = {path: x for path, x in blocks_by_path(net) if isinstance(x, _ADAPTED)}
     if not found:
         raise ParameterError("lora: expected a network with adapters, got one without; call apply")
     return found
@@ -223,10 +208,12 @@ def apply(
         raise ArgumentError(f"lora.apply: expected dropout in [0, 1), got {dropout}")
     adapter = _options(rank, alpha, dropout, use_rslora)
     chosen = {
-        path: x for path, x in _paths(net) if isinstance(x, Dense) and _matches(targets, path)
+        path: x
+        for path, x in blocks_by_path(net)
+        if isinstance(x, Dense) and _matches(targets, path)
     }
     if not chosen:
-        dense = [path for path, x in _paths(net) if isinstance(x, Dense)]
+        dense = [path for path, x in blocks_by_path(net) if isinstance(x, Dense)]
         raise ArgumentError(
             f"lora.apply: expected targets that match a Dense layer of {dense}, got {targets!r}"
         )
@@ -262,7 +249,7 @@ def _matches(targets: str | Sequence[str], path: str) -> bool:
 
 def _target_modules(net: Block, paths: Sequence[str]) -> list[str] | str:
     """Return paths as peft's targets: a pattern if a list would match more Dense layers."""
-    dense = [path for path, x in _paths(net) if isinstance(x, Dense)]
+    dense = [path for path, x in blocks_by_path(net) if isinstance(x, Dense)]
     if sum(_matches(paths, path) for path in dense) == len(paths):
         return list(paths)
     return "|".join(map(re.escape, paths))
@@ -399,7 +386,7 @@ def load(net: Block, folder: str | os.PathLike[str]) -> list[str]:
     path = Path(folder)
     config = _config(path / _CONFIG)
     values = _values(path / _WEIGHTS)
-    layers = dict(_paths(net))
+    layers = dict(blocks_by_path(net))
     for name in values:
         if not isinstance(layers.get(name), Dense):
             raise ParameterError(

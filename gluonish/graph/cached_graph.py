@@ -50,6 +50,7 @@ class CachedGraph:
         name: Name of engine jobs, and in messages.
         lines: Source lines of the nodes, for messages.
         inline_limit: See `CallPlan`; 0 with ``static_alloc``.
+        packs_weights: See `PassOptions`.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class CachedGraph:
         name: str = "graph",
         lines: SourceLines | None = None,
         inline_limit: int | None = None,
+        packs_weights: bool = True,
     ) -> None:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
@@ -76,6 +78,7 @@ class CachedGraph:
         self._forward_bulk_size = forward_bulk_size
         self._backward_bulk_size = backward_bulk_size
         self._inline_limit = inline_limit
+        self._packs_weights = packs_weights
         self._plans = Programs[CallPlan](_MAX_PLANS)
         self._program: Program[CallPlan] | None = None  # of the last call
 
@@ -182,6 +185,7 @@ class CachedGraph:
             self.segment_sizes(train=bool(training or any(requires_grad)), repeats=repeats),
             self.data_count,
             repeats=repeats,
+            packs_weights=self._packs_weights,
         )
         with CollectionPause():
             plans = plan_passes(

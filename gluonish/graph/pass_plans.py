@@ -26,11 +26,13 @@ class PassOptions(NamedTuple):
         segment_sizes: Maximum number of operators in one engine job, forward and backward.
         data_count: Number of inputs that are data; they come before the parameters.
         repeats: Whether to repeat launches by CUDA graphs on a device that supports them.
+        packs_weights: Whether plans of inference may keep copies of weights in faster layouts.
     """
 
     segment_sizes: tuple[int, int]
     data_count: int
     repeats: bool = False
+    packs_weights: bool = True
 
 
 class SavedLayout(NamedTuple):
@@ -98,7 +100,9 @@ def plan_passes(
     grad_inputs = [i for i, needed in enumerate(requires_grad) if needed]
     graph = optimize(specialize(inputs, outputs, specs, train=training))
     is_static = not (training or grad_inputs)
-    constant = graph.inputs[options.data_count :] if is_static else None
+    constant = None
+    if is_static:
+        constant = graph.inputs[options.data_count :] if options.packs_weights else []
     planned = graph if grad_inputs else without_history(graph)
     partition = split_passes(
         fuse_layers(planned, device, constant, [planned.inputs[i] for i in grad_inputs]),

@@ -83,7 +83,7 @@ MODULES: dict[str, str] = {
         "softmax"
     ),
     "generated.few_rows": "FullyConnected _fused_dense",
-    "generated.wide_products": "FullyConnected _fused_dense dot",
+    "generated.wide_products": "FullyConnected _fused_dense _wide_dot dot",
     "onednn.register_products": (
         "Convolution FullyConnected _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _fused_convolution _fused_dense _wide_dot batch_dot "

@@ -12,18 +12,19 @@ __all__ = [
     "get_model",
     "model_store",
     "save_pretrained",
+    "speech",
     "text",
     "vision",
 ]
 
 if TYPE_CHECKING:
-    from gluonish.model_zoo import text
+    from gluonish.model_zoo import speech, text
     from gluonish.model_zoo.pretrained.folder import from_pretrained, save_pretrained
     from gluonish.model_zoo.pretrained.gguf_network import from_gguf
 else:
     __getattr__ = _attach(
         __name__,
-        ("text",),
+        ("speech", "text"),
         {
             "from_gguf": "gluonish.model_zoo.pretrained.gguf_network:from_gguf",
             "from_pretrained": "gluonish.model_zoo.pretrained.folder:from_pretrained",

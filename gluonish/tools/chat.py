@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from gluonish.tools.text_network import (
+    Interrupted,
     add_generation_arguments,
     add_model_arguments,
+    decoded,
     generation_options,
     open_network,
     tokenizer_of,
@@ -22,8 +24,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "chat",
         help="talk with a network",
         description="Read messages from standard input, a line each, and answer by the network's "
-        "chat template. What was said is not computed again. An empty line, or the end of the "
-        "input, ends the conversation.",
+        "chat template. What was said is not computed again. An empty line, the end of the input, "
+        "or Ctrl-C ends the conversation.",
     )
     add_model_arguments(parser)
     add_generation_arguments(parser)
@@ -39,14 +41,15 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.system:
         messages.append({"role": "system", "content": arguments.system})
     cache = net.new_cache()
-    for line in _lines():
-        messages.append({"role": "user", "content": line})
-        text = tokenizer.apply_chat_template(messages)
-        tokens = tokenizer.encode(text, add_special_tokens=False)
-        answer = "".join(_shown(tokenizer, net, tokens, cache, options))
-        messages.append({"role": "assistant", "content": answer.strip()})
-        sys.stdout.write("\n")
-    return 0
+    with Interrupted() as ending:
+        for line in _lines():
+            messages.append({"role": "user", "content": line})
+            text = tokenizer.apply_chat_template(messages)
+            tokens = tokenizer.encode(text, add_special_tokens=False)
+            answer = "".join(_shown(tokenizer, net, tokens, cache, options))
+            messages.append({"role": "assistant", "content": answer.strip()})
+            sys.stdout.write("\n")
+    return ending.status
 
 
 def _lines() -> Iterator[str]:
@@ -55,7 +58,7 @@ def _lines() -> Iterator[str]:
         if sys.stdin.isatty():
             sys.stdout.write("> ")
             sys.stdout.flush()
-        line = sys.stdin.readline().strip()
+        line = decoded(sys.stdin.buffer.readline(), "standard input").strip()
         if not line:
             return
         yield line

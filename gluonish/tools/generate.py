@@ -5,6 +5,7 @@ import sys
 
 from gluonish.core.errors import ArgumentError
 from gluonish.tools.text_network import (
+    Interrupted,
     Speed,
     add_generation_arguments,
     add_model_arguments,
@@ -12,6 +13,7 @@ from gluonish.tools.text_network import (
     open_network,
     parameter_nbytes,
     read_rate,
+    read_text,
     tokenizer_of,
 )
 
@@ -32,7 +34,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
+    prompt = read_text("-") if arguments.prompt == "-" else arguments.prompt
     net = open_network(arguments)
     tokens = tokenizer_of(net, "generate").encode(prompt)
     if not tokens:
@@ -41,10 +43,11 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.stop:
         options["stop_strings"] = arguments.stop
     speed = Speed(len(tokens))
-    for piece in net.stream(prompt, on_token=speed.note, **options):
-        sys.stdout.write(piece)
-        sys.stdout.flush()
-    sys.stdout.write("\n")
+    with Interrupted() as ending:
+        for piece in net.stream(prompt, on_token=speed.note, **options):
+            sys.stdout.write(piece)
+            sys.stdout.flush()
+        sys.stdout.write("\n")
     if not arguments.quiet:
         sys.stderr.write(speed.text(parameter_nbytes(net), read_rate()) + "\n")
-    return 0
+    return ending.status

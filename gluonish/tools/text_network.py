@@ -1,18 +1,22 @@
 """The language networks of commands: where they come from, and how fast they are."""
 
 import argparse
+import sys
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.files import open_to_read
 from gluonish.model_zoo import from_gguf, from_pretrained
 from gluonish.model_zoo.generation.generate import Generates
 from gluonish.tools.demo import parse_contexts
 
 _PROBE_NBYTES = 1 << 28
 _PROBES = 5
+_DTYPES = ("float32", "float16", "bfloat16", "float64")
+_INTERRUPTED = 130  # exit status of a command that was ended by Ctrl-C
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +28,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         help="a folder of config.json and model.safetensors, a .gguf file, or org/name of the hub",
     )
     parser.add_argument("--revision", help="branch, tag or commit of a network of the hub")
-    parser.add_argument("--dtype", help="element type of the weights; that of the file by default")
+    parser.add_argument(
+        "--dtype", choices=_DTYPES, help="element type of the weights; that of the file by default"
+    )
     parser.add_argument("--ctx", default="cpu", metavar="DEVICE", help="cpu (default) or gpu")
 
 
@@ -55,15 +61,14 @@ def generation_options(arguments: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def open_network(arguments: argparse.Namespace) -> Any:
-    """Return the language model that a command line names.
+def load_network(arguments: argparse.Namespace) -> Any:
+    """Return the network that a command line names.
 
     Args:
         arguments: See `add_model_arguments`.
 
     Raises:
-        ArgumentError: The network generates no text, there is more than one device, or a GGUF file
-            is asked for by revision.
+        ArgumentError: There is more than one device, or a GGUF file is asked for by revision.
     """
     contexts = parse_contexts(arguments.ctx)
     if len(contexts) != 1:
@@ -76,12 +81,75 @@ def open_network(arguments: argparse.Namespace) -> Any:
                 f"--revision: expected a name of the hub as --model, got {arguments.model!r}"
             )
         given["revision"] = arguments.revision
-    net = (from_gguf if is_gguf else from_pretrained)(arguments.model, **given)
+    return (from_gguf if is_gguf else from_pretrained)(arguments.model, **given)
+
+
+def open_network(arguments: argparse.Namespace) -> Any:
+    """Return the language model that a command line names.
+
+    Args:
+        arguments: See `add_model_arguments`.
+
+    Raises:
+        ArgumentError: The network generates no text, or see `load_network`.
+    """
+    net = load_network(arguments)
     if not isinstance(net, Generates):
         raise ArgumentError(
             f"--model: expected a language model that generates text, got {type(net).__name__}"
         )
     return net
+
+
+def read_text(name: str | None) -> str:
+    """Return the text of a file; of standard input for ``-`` or None.
+
+    Raises:
+        ArgumentError: It is not UTF-8.
+        OSError: The file cannot be read.
+    """
+    if name in ("-", None):
+        return decoded(sys.stdin.buffer.read(), "standard input")
+    with open_to_read(str(name), "gluonish") as file:
+        return decoded(file.read(), str(name))
+
+
+def decoded(content: bytes, source: str) -> str:
+    """Return the text of bytes, without a byte order mark.
+
+    Raises:
+        ArgumentError: They are not UTF-8.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ArgumentError(
+            f"{source}: expected text in UTF-8, got byte {content[error.start]:#x} at {error.start}"
+        ) from None
+
+
+class Interrupted:
+    """Ends what Ctrl-C interrupts with a line feed, and has the exit status in ``status``.
+
+    Example:
+        >>> with Interrupted() as ending:
+        ...     raise KeyboardInterrupt
+        <BLANKLINE>
+        >>> ending.status
+        130
+    """
+
+    status = 0
+
+    def __enter__(self) -> "Interrupted":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        if kind is None or not issubclass(kind, KeyboardInterrupt):
+            return False
+        sys.stdout.write("\n")
+        self.status = _INTERRUPTED
+        return True
 
 
 def tokenizer_of(net: Any, command: str) -> Any:
@@ -142,6 +210,8 @@ class Speed:
             nbytes: Bytes that a step reads.
             rate: Bytes that memory gives in a second.
         """
+        if self._steps == 0:
+            return f"prompt {self._prompt} tokens; no text"
         first = max(self._first - self._begin, 1e-9)
         line = f"prompt {self._prompt} tokens, {self._prompt / first:.1f}/s"
         if self._steps > 1:

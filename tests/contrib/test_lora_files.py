@@ -11,6 +11,7 @@ from gluonish import gluon, nd
 from gluonish.contrib import lora
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.gluon import nn
+from gluonish.gluon.block.block import blocks_by_path
 from tests.contrib.lora_for_peft import GOLDEN, Llama, tokens_and_output
 
 ADAPTERS = {
@@ -41,7 +42,7 @@ def test_adapters_of_peft_compute_what_they_do_there(name: str, hybridized: bool
     wanted = np.load(GOLDEN / name / "output.npy")
     assert np.abs(wanted - before).max() > 0.1 * np.abs(before).max()
     close(net(tokens), wanted)
-    assert lora.merge(net) == sorted(paths, key=list(dict(lora._paths(net))).index)
+    assert lora.merge(net) == sorted(paths, key=list(dict(blocks_by_path(net))).index)
     close(net(tokens), wanted)
 
 

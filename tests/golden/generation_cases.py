@@ -31,3 +31,35 @@ DRAWS: dict[str, dict[str, Any]] = {
     "min p": {"min_p": 0.2},
     "all": {"temperature": 1.5, "top_k": 20, "top_p": 0.9, "min_p": 0.05},
 }
+# Networks with an encoder, which reads the prompt, and further calls of theirs.
+FROM_SOURCES = ("bart", "t5", "t5_gated")
+SOURCE_OPTIONS: dict[str, dict[str, Any]] = {
+    **OPTIONS,
+    "begun": {"decoder_input_ids": [4, 9]},
+    "forced": {
+        "forced_bos_token_id": 9, "forced_eos_token_id": [5, 6], "begin_suppress_tokens": [21, 22],
+    },
+    "forced beams": {
+        "num_beams": 3, "forced_bos_token_id": 9, "forced_eos_token_id": 5, "eos_token_id": 5,
+    },
+    "long enough": {"min_length": 9, "eos_token_id": [21, 10, 22, 7, 3, 29]},
+}  # fmt: skip
+# What a Whisper's generation_config.json says, for a vocabulary of 32 words.
+SPEECH_CONFIG: dict[str, Any] = {
+    "decoder_start_token_id": 0,
+    "eos_token_id": 2,
+    "is_multilingual": True,
+    "lang_to_id": {"<|de|>": 21, "<|en|>": 20, "<|fr|>": 22},
+    "task_to_id": {"transcribe": 23, "translate": 24},
+    "no_timestamps_token_id": 31,  # behind it would be those of times
+    "suppress_tokens": [20, 21, 22, 23, 24, 31],
+    "begin_suppress_tokens": [2, 7],
+}
+SPEECH_OPTIONS: dict[str, dict[str, Any]] = {
+    "found": {},
+    "translated": {"task": "translate"},
+    "english": {"language": "en"},
+    "both": {"language": "fr", "task": "translate"},
+    "beams": {"num_beams": 3, "language": "de"},
+    "penalty": {"repetition_penalty": 1.7},
+}

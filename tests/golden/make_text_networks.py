@@ -15,6 +15,7 @@ weight's gradient, as its product with ``cos(0, 1, 2, ...)`` and its norm. Of la
 are ``greedy`` tokens too, that follow the first prompt.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,6 +140,27 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
          "layer_types": ["sliding_attention", "full_attention"]},
     ),
     "modernbert_answers": ("ModernBertForQuestionAnswering", {"decoder_bias": False}),
+    "t5": ("T5ForConditionalGeneration", {"decoder_start_token_id": 0}),
+    "t5_gated": (
+        "T5ForConditionalGeneration",
+        {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "d_kv": 6,
+         "num_decoder_layers": 1, "relative_attention_num_buckets": 8,
+         "relative_attention_max_distance": 6, "decoder_start_token_id": 0},
+    ),
+    "t5_body": ("T5Model", {"feed_forward_proj": "gelu", "relative_attention_num_buckets": 6}),
+    "t5_encoder": ("T5EncoderModel", {"feed_forward_proj": "gated-silu"}),
+    "bart": ("BartForConditionalGeneration", {"decoder_layers": 1}),
+    "bart_body": (
+        "BartModel",
+        {"scale_embedding": True, "activation_function": "relu", "decoder_ffn_dim": 20,
+         "decoder_attention_heads": 2},
+    ),
+    "whisper": ("WhisperForConditionalGeneration", {}),
+    "whisper_body": (
+        "WhisperModel",
+        {"activation_function": "gelu_new", "decoder_layers": 1, "decoder_ffn_dim": 20,
+         "decoder_attention_heads": 2},
+    ),
 }  # fmt: skip
 
 
@@ -155,9 +177,12 @@ def _pattern(values: torch.Tensor) -> torch.Tensor:
     return torch.cos(torch.arange(values.numel(), dtype=torch.float64)).reshape(values.shape)
 
 
-def arguments(model_type: str) -> dict[str, torch.Tensor]:
+def arguments(config: Any) -> dict[str, torch.Tensor]:
     """Return the inputs of a network by name."""
-    made = {k: torch.tensor(v) for k, v in inputs(model_type).items() if v is not None}
+    given = inputs(config.to_dict())
+    made = {k: torch.tensor(v) for k, v in given.items() if v is not None}
+    if "input_features" in made:
+        made["input_features"] = made["input_features"].double()
     if "attention_mask" in made:
         places = torch.arange(made["input_ids"].shape[1])
         made["attention_mask"] = (places < made["attention_mask"][:, None]).long()
@@ -182,6 +207,25 @@ def _settings(kind: str, settings: dict[str, Any]) -> dict[str, Any]:
     settings = {**SMALL, **settings}
     if kind.startswith("GPT2"):
         del settings["intermediate_size"]  # it has no such setting
+    if kind.startswith("T5"):
+        settings["d_ff"] = settings.pop("intermediate_size")
+        settings["num_layers"] = settings.pop("num_hidden_layers")
+        settings = {"d_kv": 4, **settings, "pad_token_id": 0}
+        del settings["max_position_embeddings"]  # it has no such setting
+    if kind.startswith(("Bart", "Whisper")):
+        width = settings.pop("intermediate_size")
+        sides: dict[str, Any] = {}
+        for side in ("encoder", "decoder"):
+            sides |= {f"{side}_ffn_dim": width, f"{side}_attention_heads": 4, f"{side}_layers": 2}
+        settings = {**sides, **settings}
+        del settings["num_attention_heads"], settings["num_hidden_layers"]
+        settings |= {"bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 0}
+    if kind.startswith("Bart"):
+        settings |= {"forced_eos_token_id": None}
+    if kind.startswith("Whisper"):
+        del settings["max_position_embeddings"]
+        settings |= {"num_mel_bins": 5, "max_source_positions": 6, "max_target_positions": 24}
+        settings |= {"begin_suppress_tokens": None}
     if kind.startswith("DistilBert"):
         settings["dim"], settings["hidden_dim"] = (
             settings["hidden_size"],
@@ -190,29 +234,49 @@ def _settings(kind: str, settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
+def _as_published(path: Path) -> None:
+    """Write the settings of a T5 with scores of their own as the published ones have them."""
+    settings = json.loads(path.read_text())
+    del settings["scale_decoder_outputs"]
+    settings["tie_word_embeddings"] = False
+    path.write_text(json.dumps(settings, indent=2, sort_keys=True) + "\n")
+
+
 def make(case: str) -> None:
     """Write the folder of a case."""
     torch.manual_seed(37)
     kind, settings = CASES[case]
     network = getattr(hf, kind)
     model = network(network.config_class(**_settings(kind, settings))).eval()
+    untied = kind.startswith("T5") and settings.get("tie_word_embeddings") is False
+    if untied:  # transformers ties them until a file has both
+        model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
     _few_digits(model)
+    fixed = {name for name, x in model.named_parameters() if not x.requires_grad}
     folder = HERE / case
     model.to(torch.bfloat16).save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
+    if untied:
+        _as_published(folder / "config.json")
     model = network.from_pretrained(folder, dtype=torch.float64, **EAGER).eval()
     for module in model.modules():
         if isinstance(module, torch.nn.Embedding):
             module.padding_idx = None  # the gradient of its row, too
-    given = arguments(model.config.model_type)
+    given = arguments(model.config)
     body = model.base_model
     made: dict[str, Any] = {}
     with torch.no_grad():
-        made["features"] = body(**given).last_hidden_state.numpy()
+        found = body(**given, output_hidden_states=True)
+        # That of T5 is the network itself, whose scores are of the decoder's last features.
+        whole = body is model and "decoder_hidden_states" in found
+        last = found.decoder_hidden_states[-1] if whole else found.last_hidden_state
+        made["features"] = last.numpy()
     output = outputs(model(**given))
     (output * _pattern(output)).sum().backward()
     made["output"] = output.detach().numpy()
     for name, gradient in _gradients(model, kind):
+        if name in fixed:  # a loaded network has forgotten that it is not trained
+            continue
         made[f"gradient {name}"] = np.array(
             [float((gradient * _pattern(gradient)).sum()), float(gradient.norm())]
         )
@@ -265,7 +329,7 @@ def check(written: Path) -> None:
         assert not info["missing_keys"], info
         assert not info["unexpected_keys"], info
         with torch.no_grad():
-            output = outputs(model.eval()(**arguments(model.config.model_type)))
+            output = outputs(model.eval()(**arguments(model.config)))
         want = np.load(HERE / folder.name / "expected.npz")["output"]
         apart = np.abs(output.numpy() - want).max() / np.abs(want).max()
         print(folder.name, f"{apart:.1e}")  # noqa: T201  # it is a report

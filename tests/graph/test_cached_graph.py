@@ -244,6 +244,21 @@ def test_the_mode_decides_what_dropout_does() -> None:
         assert (cached([ones((200,))])[0].asnumpy() == 1).all()
 
 
+@pytest.mark.parametrize("packs", [True, False])
+def test_copies_of_weights_are_kept_only_where_they_may_be(packs: bool) -> None:
+    x, weight = inputs((64, 784), (256, 784))
+    y = call("FullyConnected", x, weight, num_hidden=256, no_bias=True)
+    cached = _cached([x, weight], [y], data_count=1, static_alloc=True, packs_weights=packs)
+    random = np.random.default_rng(0)
+    arrays = [array(random.random(shape), ctx=cpu()) for shape in ((64, 784), (256, 784))]
+    (found,) = cached(arrays)
+    expected = arrays[0].asnumpy() @ arrays[1].asnumpy().T
+    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-5)
+    (plan,) = cached._plans.values()
+    (step,) = plan.forward.layout.instructions
+    assert step.attrs.get("packed", False) is packs
+
+
 def test_new_shapes_make_new_plans_and_their_number_is_bounded() -> None:
     (a,) = inputs((2,))
     cached = _cached([a], [call("sin", a)])

@@ -52,7 +52,7 @@ def test_texts_are_those_of_transformers(name: str, case: str) -> None:
 def test_probabilities_are_those_of_transformers(case: str) -> None:
     options = options_of({}, {"do_sample": True, "top_k": 0, **DRAWS[case]})
     scores = np.array(EXPECTED["draws"]["scores"], np.float32)
-    for process in processors_of(options, 1, ()):
+    for process in processors_of(options, 1, 9, ()):
         scores = process(scores, [1])
     np.testing.assert_allclose(probabilities(scores), EXPECTED["draws"][case], rtol=1e-5)
 

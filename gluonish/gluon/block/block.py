@@ -5,7 +5,7 @@ A Block holds parameters and other Blocks as attributes; assigning one registers
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -499,3 +499,19 @@ class Block:
             ArgumentError: The network is hybridized.
         """
         print(summarize(self, inputs))  # noqa: T201  # its purpose
+
+
+def blocks_by_path(block: Block) -> Iterator[tuple[str, Block]]:
+    """Yield a Block and all Blocks in it with their attribute paths; a shared Block once."""
+    seen: set[int] = set()
+    left = [("", block)]
+    while left:
+        path, found = left.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        yield path, found
+        children = [
+            (f"{path}.{name}" if path else name, child) for name, child in found._children.items()
+        ]
+        left += reversed(children)

@@ -228,6 +228,7 @@ class HybridGraph:
             name=block.name,
             lines=traced.lines,
             inline_limit=options.inline_limit,
+            packs_weights=options.packs_weights,
         )
 
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:

@@ -28,6 +28,8 @@ class HybridOptions(NamedTuple):
         partition_if_dynamic: Whether to partition graphs whose shapes depend on values, too.
         static_shape: Whether CUDA graphs are allowed; only with ``static_alloc``.
         inline_limit: Maximum number of operators of a graph that a recorded call shows one by one.
+        packs_weights: Whether a plan of inference may keep a copy of each weight in the layout
+            that is read fastest. Each shape of data has its own plan, with its own copies.
     """
 
     static_alloc: bool = False
@@ -37,6 +39,7 @@ class HybridOptions(NamedTuple):
     partition_if_dynamic: bool = True
     static_shape: bool = False
     inline_limit: int = 2
+    packs_weights: bool = True
 
 
 def checked_options(

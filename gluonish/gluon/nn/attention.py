@@ -123,7 +123,8 @@ class MultiHeadAttention(HybridBlock):
     """Attention of several heads: ``y = concat(softmax(q k^T / sqrt(C)) v for each head) W^T + b``.
 
     Queries, keys and values are projections of the inputs, with H heads of C = head_units. The
-    matrix of weights never exists as a whole; see `mx.nd.scaled_dot_product_attention`.
+    matrix of weights never exists as a whole; see `mx.nd.scaled_dot_product_attention`. For a look
+    at it, there are `attention_weights` and `gluon.contrib.attention_view`.
 
     Args:
         units: Number of output features.
@@ -155,6 +156,8 @@ class MultiHeadAttention(HybridBlock):
         weight_initializer: Initializer of all weights; None uses the one passed to `initialize`.
         bias_initializer: Initializer of all biases.
         in_units: Number of features of the queries; 0 infers it from the first batch.
+        key_units: Number of features of keys and values with ``fused=False``; 0 infers it from the
+            first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -221,6 +224,7 @@ class MultiHeadAttention(HybridBlock):
         weight_initializer: Init | None = None,
         bias_initializer: Init | None = "zeros",
         in_units: int = 0,
+        key_units: int = 0,
         **kwargs: Any,
     ) -> None:
         name = type(self).__name__
@@ -250,7 +254,7 @@ class MultiHeadAttention(HybridBlock):
         options = {"dtype": dtype, "weight_initializer": weight_initializer}
         options["bias_initializer"] = bias_initializer
         with self.name_scope():
-            self._add_projections(in_units, {**options, "use_bias": use_bias})
+            self._add_projections(in_units, key_units, {**options, "use_bias": use_bias})
             if qk_norm or isinstance(qk_norm, Mapping):
                 given = {"epsilon": epsilon, **(qk_norm if isinstance(qk_norm, Mapping) else {})}
                 self.query_norm, self.key_norm = (
@@ -278,15 +282,15 @@ class MultiHeadAttention(HybridBlock):
             )
         return rotary
 
-    def _add_projections(self, in_units: int, options: dict[str, Any]) -> None:
+    def _add_projections(self, in_units: int, key_units: int, options: dict[str, Any]) -> None:
         parts = [heads * self._head_units for heads in self._heads]
         if self._fused:
             rows = (parts[0], parts[1], parts[2])
             self.qkv = _JoinedDense(rows, in_units=in_units, prefix="qkv_", **options)
             return
         self.query = Dense(parts[0], flatten=False, in_units=in_units, prefix="query_", **options)
-        self.key = Dense(parts[1], flatten=False, prefix="key_", **options)
-        self.value = Dense(parts[2], flatten=False, prefix="value_", **options)
+        self.key = Dense(parts[1], flatten=False, in_units=key_units, prefix="key_", **options)
+        self.value = Dense(parts[2], flatten=False, in_units=key_units, prefix="value_", **options)
 
     def hybrid_forward(
         self,
@@ -313,16 +317,7 @@ class MultiHeadAttention(HybridBlock):
         """
         self._check_call(key, value, valid_length, cache)
         attrs = dict(self._attrs)
-        if cache is not None and cache[2] is None:
-            q = self._prepare(F, self._queries(F, query), self.query_norm, positions)
-            k, v = cache[:2]
-        else:
-            if cache is not None and positions is None and self.rotary is not None:
-                axis = self._layout.index("T")
-                positions = cached_places_of_each(F, query, axis, cache[2])
-            q, k, v = self._project(F, query, key, value)
-            q = self._prepare(F, q, self.query_norm, positions)
-            k = self._prepare(F, k, self.key_norm, positions if key is None else None)
+        q, k, v = self._heads_of_call(F, query, key, value, cache, positions)
         if cache is not None and cache[2] is not None:
             inputs = (q, k, v, *cache, *(() if mask is None else (mask,)))
             made = F._internal._cached_attention(*inputs, use_mask=mask is not None, **attrs)
@@ -330,6 +325,64 @@ class MultiHeadAttention(HybridBlock):
             attrs |= {"mask": mask, "valid_length": valid_length, "dropout": self._dropout}
             made = F.scaled_dot_product_attention(q, k, v, **attrs)
         return self.output(F.reshape(made, shape=(0, 0, self._heads[0] * self._head_units)))
+
+    def _heads_of_call(
+        self, F: ModuleType, query: Any, key: Any, value: Any, cache: Any, positions: Any
+    ) -> tuple[Any, Any, Any]:
+        """Return heads of queries, keys and values, normalized and rotated."""
+        if cache is not None and cache[2] is None:
+            q = self._prepare(F, self._queries(F, query), self.query_norm, positions)
+            return q, *cache[:2]
+        if cache is not None and positions is None and self.rotary is not None:
+            axis = self._layout.index("T")
+            positions = cached_places_of_each(F, query, axis, cache[2])
+        q, k, v = self._project(F, query, key, value)
+        q = self._prepare(F, q, self.query_norm, positions)
+        return q, self._prepare(F, k, self.key_norm, positions if key is None else None), v
+
+    def attention_weights(
+        self,
+        query: NDArray,
+        key: NDArray | None = None,
+        value: NDArray | None = None,
+        mask: NDArray | None = None,
+        valid_length: NDArray | None = None,
+        cache: AttentionCache | None = None,
+        positions: NDArray | None = None,
+    ) -> NDArray:
+        """Return the weights of attention, which a call never holds as a whole, without dropout.
+
+        They are what the call gives for values that are one in a position each: (N, H, T, S), in
+        float32. Rows sum to 1, and to 0 where a query attends to no key.
+
+        Args:
+            query: The inputs of a call, which see.
+            key: See the inputs of a call.
+            value: See the inputs of a call; not read.
+            mask: See the inputs of a call.
+            valid_length: See the inputs of a call.
+            cache: A complete cache, or None.
+            positions: See the inputs of a call.
+
+        Raises:
+            ArgumentError: The cache is a growing one, or arguments exclude each other.
+            OperatorError: The arrays do not fit each other.
+        """
+        self._check_call(key, value, valid_length, cache)
+        if cache is not None and cache[2] is not None:
+            raise ArgumentError(
+                f"{self.name}.attention_weights: expected no growing cache, got one"
+            )
+        q, k, _ = self._heads_of_call(nd, query, key, None, cache, positions)
+        q, k = (x.astype("float32") for x in (q, k))
+        axis = self._attrs["layout"].index("T")
+        count = k.shape[axis]
+        ones = [1, 1, 1, count]
+        ones[axis] = count
+        values = nd.eye(count, ctx=k.context).reshape(ones).broadcast_to((*k.shape[:3], count))
+        given = {"mask": mask, "valid_length": valid_length, **self._attrs}
+        made = nd.scaled_dot_product_attention(q, k, values, **given)
+        return made.transpose((0, 2, 1, 3) if axis == 1 else (1, 2, 0, 3))
 
     def _check_call(self, key: Any, value: Any, valid_length: Any, cache: Any) -> None:
         """Refuse arguments that exclude each other.
@@ -425,11 +478,24 @@ class MultiHeadAttention(HybridBlock):
         Raises:
             ArgumentError: The layer is fused.
         """
+        return AttentionCache(*self.project_memory(nd, key, value))
+
+    def project_memory(self, F: ModuleType, key: Any, value: Any = None) -> tuple[Any, Any]:
+        """Return the keys and values of a complete cache, in a graph too; see `fill_cache`.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``.
+            key: (N, S, ...) or (S, N, ...).
+            value: Like ``key``, or None.
+
+        Raises:
+            ArgumentError: The layer is fused.
+        """
         if self._fused:
             raise ArgumentError(f"{self.name}.fill_cache: expected a layer with fused=False")
         k, v = self.key(key), self.value(key if value is None else value)
-        (keys,), (values,) = (self._split(nd, x, self._heads[1]) for x in (k, v))
-        return AttentionCache(self._prepare(nd, keys, self.key_norm, None), values)
+        (keys,), (values,) = (self._split(F, x, self._heads[1]) for x in (k, v))
+        return self._prepare(F, keys, self.key_norm, None), values
 
     def __repr__(self) -> str:
         heads, groups, _ = self._heads

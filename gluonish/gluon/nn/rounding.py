@@ -1,14 +1,14 @@
 """Round the weights of Dense layers in place: they become `WeightOnlyDense`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.dtype import INT8, normalize_dtype
 from gluonish.core.errors import ArgumentError, ParameterError
-from gluonish.gluon.block.block import Block
+from gluonish.gluon.block.block import Block, blocks_by_path
 from gluonish.gluon.nn.attention import _JoinedDense
 from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.weight_only import (
@@ -153,7 +153,7 @@ def round_weights(
         ArgumentError: There is no layer, a layer cannot change, or an excluded one is not there.
         ParameterError: A weight waits for its shape, or is not finite.
     """
-    blocks = dict(_paths(network))
+    blocks = dict(blocks_by_path(network))
     chosen = _chosen(what, blocks, excluded, patterns)
     sizes = {path: group_size_of(layer) for path, layer in chosen.items()}
     for path, layer in chosen.items():
@@ -172,22 +172,6 @@ def round_weights(
         if clear is not None:
             clear()
     return list(chosen)
-
-
-def _paths(block: Block) -> Iterator[tuple[str, Block]]:
-    """Yield all Blocks with their attribute paths; a shared Block once."""
-    seen: set[int] = set()
-    left = [("", block)]
-    while left:
-        path, found = left.pop()
-        if id(found) in seen:
-            continue
-        seen.add(id(found))
-        yield path, found
-        children = [
-            (f"{path}.{name}" if path else name, child) for name, child in found._children.items()
-        ]
-        left += reversed(children)
 
 
 def _chosen(

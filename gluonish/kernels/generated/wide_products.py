@@ -2,7 +2,9 @@
 
 A loop converts blocks of the operands to float32 in scratch memory, oneDNN multiplies them, and
 another loop adds bias and addend, applies the activation and rounds once. The library itself has no
-fast product of bfloat16 without the instructions of AVX512_BF16, where it is used instead.
+fast product of bfloat16 without the instructions of AVX512_BF16. With them it is used instead,
+except on Intel's cores without AMX for 128 rows or more, where it takes 1.35 times as long if the
+weight is not packed.
 
 Dense layers compute the transpose of a block of the output, of which a block of the weight is the
 left operand and the data are the right one: on a core with AVX2, 16 rows take 0.7 of the time of
@@ -10,6 +12,7 @@ the product in the usual order. The number of rows is padded to a multiple of 8:
 rows take 1.8 times as long as 16. Sums are float32, in an order that depends on sizes only.
 """
 
+import math
 from collections.abc import Callable
 from functools import cache, lru_cache
 from types import ModuleType
@@ -27,7 +30,7 @@ from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn import sgemm
 from gluonish.ops.fused.operator import FUSED_DENSE
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError
-from gluonish.ops.linalg.matmul import DOT
+from gluonish.ops.linalg.matmul import DOT, WIDE_DOT
 from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
 
 _WORTH = 1 << 19  # multiplications from which it takes less time than the reference kernel
@@ -41,7 +44,11 @@ _GRAIN = 1 << 14  # minimum elements for each thread
 _CHUNK = 32  # columns of an output that a step of `_FINISH` fills
 
 # Features of processors whose oneDNN kernels multiply bfloat16 without a detour.
-_FAST_FEATURES = ("+avx512bf16", "+avxneconvert", "+amx-bf16", "+bf16")
+_FAST_FEATURES = ("+avxneconvert", "+amx-bf16", "+bf16")
+# With this alone, cores of AMD do; those of Intel, which lack `_AMD`, for few rows and for packed
+# weights.
+_HALF_FAST, _AMD = "+avx512bf16", "+sse4a"
+_MANY_ROWS = 128
 
 # A step is a row; rows from `rows` on become zeros. Steps of rows count elements.
 _CONVERT = """
@@ -250,7 +257,10 @@ def _dot(
     transpose_b: bool,
     **_: Any,
 ) -> None:
-    """Multiply blocks of rows and columns, and add up blocks of the axis of the sums."""
+    """Multiply blocks of rows and columns, and add up blocks of the axis of the sums.
+
+    Sums go straight to an output of float32.
+    """
     _require_contiguous(out, lhs, rhs)
     (rows, columns), inner = out.shape, lhs.shape[0 if transpose_a else 1]
     high, wide, deep = min(_ROWS, rows), min(_COLUMNS, columns), min(_ROWS, inner)
@@ -263,13 +273,16 @@ def _dot(
             across = slice(column, min(columns, column + wide))
             for row in range(0, rows, high):
                 down = slice(row, min(rows, row + high))
-                made = sums[: down.stop - row, : across.stop - column]
+                result = out[down, across]
+                rounds = out.dtype != FLOAT32
+                made = sums[: down.stop - row, : across.stop - column] if rounds else result
                 for k in range(0, inner, deep):
                     along = slice(k, min(inner, k + deep))
                     x = _part(a, lhs, down, along, transpose_a)
                     y = _part(b, rhs, along, across, transpose_b)
                     sgemm.product(made, x, y, add=k > 0)
-                convert(out[down, across], made)
+                if rounds:
+                    convert(result, made)
 
 
 def _part(to: Array, x: Array, down: slice, across: slice, transposed: bool) -> Array:
@@ -281,32 +294,48 @@ def _part(to: Array, x: Array, down: slice, across: slice, transposed: bool) -> 
     return made.T if transposed else made
 
 
-def _is_narrow(*specs: Spec) -> bool:
+def _is_narrow(rows: int, *specs: Spec) -> bool:
     narrow = all(spec.dtype == BFLOAT16 and spec.size for spec in specs)
-    return narrow and _lacks_bfloat16()
+    return narrow and rows >= _least_rows()
 
 
 def _supports_dense(
-    data: Spec, weight: Spec, *rest: Spec, no_bias: bool, activation: str | None = None, **_: Any
+    data: Spec,
+    weight: Spec,
+    *rest: Spec,
+    no_bias: bool,
+    activation: str | None = None,
+    packed: bool = False,
+    **_: Any,
 ) -> bool:
-    if not _is_narrow(data, weight, *rest) or activation not in _ACTIVATIONS:
+    if packed and _least_rows() > 0:
+        return False
+    if len(weight.shape) != 2 or activation not in _ACTIVATIONS:
+        return False
+    if not _is_narrow(data.size // max(weight.shape[1], 1), data, weight, *rest):
         return False
     if not has_vector_bias(data, weight, *([] if no_bias else rest[:1])):
         return False
     return data.size * weight.shape[0] >= _WORTH
 
 
-def _supports_dot(lhs: Spec, rhs: Spec, *, transpose_b: bool, **_: Any) -> bool:
-    if not _is_narrow(lhs, rhs) or len(lhs.shape) != 2 or len(rhs.shape) != 2:
+def _supports_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **_: Any) -> bool:
+    if len(lhs.shape) != 2 or len(rhs.shape) != 2:
+        return False
+    if not _is_narrow(lhs.shape[1 if transpose_a else 0], lhs, rhs):
         return False
     return lhs.size * rhs.shape[0 if transpose_b else 1] >= _WORTH
 
 
 @cache
-def _lacks_bfloat16() -> bool:
-    """Whether the processor has no instructions for products of bfloat16."""
+def _least_rows() -> float:
+    """Number of rows from which oneDNN's products of bfloat16 are slower on this processor."""
     features = host()[1].split(",")
-    return not any(name in features for name in _FAST_FEATURES)
+    if any(name in features for name in _FAST_FEATURES):
+        return math.inf
+    if _HALF_FAST in features:
+        return math.inf if _AMD in features else _MANY_ROWS
+    return 0
 
 
 def multiplies() -> bool:
@@ -315,10 +344,14 @@ def multiplies() -> bool:
 
 
 KERNELS = tuple(
-    (op, FastKernel(BackEnd.GENERATED, name, supports, run=run, enabled=multiplies))
-    for op, name, supports, run in (
-        (FULLY_CONNECTED, "wide_dense", _supports_dense, _dense),
-        (FUSED_DENSE, "wide_dense", _supports_dense, _dense),
-        (DOT, "wide_dot", _supports_dot, _dot),
+    (
+        op,
+        FastKernel(*(BackEnd.GENERATED, name, supports), run=run, enabled=multiplies, makes=makes),
+    )
+    for op, name, supports, run, makes in (
+        (FULLY_CONNECTED, "wide_dense", _supports_dense, _dense, ()),
+        (FUSED_DENSE, "wide_dense", _supports_dense, _dense, ()),
+        (DOT, "wide_dot", _supports_dot, _dot, ()),
+        (WIDE_DOT, "wide_dot_to_float32", _supports_dot, _dot, (FLOAT32,)),
     )
 )

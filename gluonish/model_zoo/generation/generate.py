@@ -1,6 +1,7 @@
 """generate and stream: text behind prompts, by a network with a cache."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import gluonish.ndarray as nd
@@ -8,7 +9,12 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.nn.rounding import largest_group, round_weights
 from gluonish.gluon.nn.tensor import check_positive
 from gluonish.model_zoo.generation.cache import Cache
-from gluonish.model_zoo.generation.options import GenerationOptions, options_of
+from gluonish.model_zoo.generation.options import (
+    OF_SOME,
+    GenerationOptions,
+    check_tokens,
+    options_of,
+)
 from gluonish.model_zoo.generation.processors import Processor
 from gluonish.model_zoo.generation.runner import Runner, checked_prompts
 from gluonish.model_zoo.generation.search import (
@@ -29,6 +35,7 @@ from gluonish.model_zoo.generation.speculative import (
 from gluonish.model_zoo.text.tokenizer import Tokenizer
 from gluonish.ndarray import NDArray
 
+_TOKENIZER = "tokenizer.json"
 Callback = Callable[[int, int], object]
 
 
@@ -45,6 +52,7 @@ class Generates:
     _folder: str | None = None  # of the network's files
     _runner: Runner | None = None
     _checker: Checker | None = None
+    _further_options: frozenset[str] = frozenset()  # of those that only some networks have
 
     @property
     def tokenizer(self) -> Any:
@@ -52,7 +60,7 @@ class Generates:
 
         A network of `from_pretrained` reads that of its folder at the first use; None without one.
         """
-        if self._tokenizer is None and self._folder is not None:
+        if self._tokenizer is None and self._folder is not None and self._has_file(_TOKENIZER):
             self.tokenizer = Tokenizer.from_pretrained(self._folder)
         return self._tokenizer
 
@@ -62,6 +70,10 @@ class Generates:
         if check is not None:
             check(self.vocab_size, type(self).__name__)
         object.__setattr__(self, "_tokenizer", tokenizer)
+
+    def _has_file(self, name: str) -> bool:
+        """Return whether the network's folder has a file."""
+        return self._folder is not None and (Path(self._folder) / name).exists()
 
     @property
     def runner(self) -> Runner:
@@ -173,8 +185,8 @@ class Generates:
             ArgumentTypeError: A prompt or an option is of another type.
             NotSupportedError: ``generation_config`` asks for what there is not here.
         """
-        given = options_of(self.generation_config, {"max_new_tokens": max_new_tokens, **options})
-        rows, is_text, is_single = _rows(self, prompts, given)
+        given = self._options_of_call(max_new_tokens, options)
+        rows, is_text, is_single = self._rows(prompts, given)
         if given.num_beams > 1:
             if callback is not None or assistant_model is not None or prompt_lookup:
                 raise ArgumentError(
@@ -218,36 +230,69 @@ class Generates:
         Raises:
             ArgumentError: See `generate`.
         """
-        given = options_of(self.generation_config, {"max_new_tokens": max_new_tokens, **options})
+        given = self._options_of_call(max_new_tokens, options)
         if given.num_beams > 1 or given.num_return_sequences > 1:
             raise ArgumentError(
                 "stream: expected num_beams and num_return_sequences of 1, got "
                 f"{given.num_beams} and {given.num_return_sequences}; use generate"
             )
-        rows, is_text, is_single = _rows(self, prompt, given)
+        rows, is_text, is_single = self._rows(prompt, given)
         if not is_single:
             raise ArgumentError(f"stream: expected one prompt, got {len(rows)}; use generate")
         tokens = _noted(self._tokens(rows, given, logits_processor, cache), on_token)
         return self._pieces(tokens, given) if is_text else (new.token for new in tokens)
 
+    def _options_of_call(
+        self, max_new_tokens: int | None, options: Mapping[str, Any]
+    ) -> GenerationOptions:
+        """Return the options of a call.
+
+        Raises:
+            ArgumentError: See `options_of`; or the network has no such option, or fewer words.
+        """
+        for name in OF_SOME - self._further_options:
+            if options.get(name) is not None:
+                raise ArgumentError(
+                    f"generate: expected options of {type(self).__name__}, got {name!r}, which "
+                    "only networks with an encoder, or of speech, have"
+                )
+        given = options_of(self.generation_config, {"max_new_tokens": max_new_tokens, **options})
+        check_tokens(given, self.vocab_size)
+        return given
+
+    def _rows(self, prompts: Any, options: GenerationOptions) -> tuple[list[Any], bool, bool]:
+        """Return what texts are generated for, whether it is text, and whether it is one.
+
+        Raises:
+            ArgumentError: See `generate`.
+            ArgumentTypeError: They are no prompts.
+        """
+        return rows_of(self, prompts, options)
+
+    def _started(
+        self, rows: list[Any], options: GenerationOptions, cache: Cache | None
+    ) -> tuple[list[list[int]], Cache]:
+        """Return the tokens that texts follow, and a cache with room, without their last token."""
+        new = max(self._room(row, options) for row in rows)
+        return rows, self._ready(rows, new, cache)
+
     def _tokens(
         self,
-        rows: list[list[int]],
+        rows: list[Any],
         options: GenerationOptions,
         further: Sequence[Processor],
         cache: Cache | None,
     ) -> Iterator[NewToken]:
         """Yield the tokens behind prompts; each prompt is computed once."""
         times, seed = options.num_return_sequences, self._seed(options)
+        begins, ready = self._started(rows, options, cache)
         choosers = [
             Chooser(
                 options, row, self._room(row, options), further, (seed, i), self._stops(options)
             )
-            for i, row in enumerate(row for row in rows for _ in range(times))
+            for i, row in enumerate(row for row in begins for _ in range(times))
         ]
-        new = max(self._room(row, options) for row in rows)
-        ready = self._ready(rows, new, cache)
-        made = self.runner.read(ready, rows)
+        made = self.runner.read(ready, begins)
         ready, made = repeated(ready, made, times)
         yield from search(self.runner, ready, made, choosers)
 
@@ -277,7 +322,7 @@ class Generates:
 
     def _beams(
         self,
-        rows: list[list[int]],
+        rows: list[Any],
         options: GenerationOptions,
         further: Sequence[Processor],
         cache: Cache | None,
@@ -286,11 +331,10 @@ class Generates:
             raise ArgumentError("generate: expected no cache with num_beams above 1, got one")
         found: list[list[int]] = []
         for row in rows:
-            room = self._room(row, options)
-            ready = self._ready([row], room, None)
-            made = self.runner.read(ready, [row])
+            begins, ready = self._started([row], options, None)
+            made = self.runner.read(ready, begins)
             ready, made = repeated(ready, made, options.num_beams)
-            rest = (options, further, room, self._stops(options))
+            rest = (options, further, self._room(begins[0], options), self._stops(options))
             found += beam_search(self.runner, ready, made, *rest)
         return found
 
@@ -317,6 +361,11 @@ class Generates:
     def vocab_size(self) -> int:
         """Number of words of the network."""
         raise NotImplementedError
+
+    @property
+    def max_prompt_length(self) -> int:
+        """Largest number of tokens of a prompt."""
+        return self.max_length
 
     def _ready(self, rows: list[list[int]], new: int, cache: Cache | None) -> Cache:
         """Return a cache with room, which has the beginnings of rows, but not their last token."""
@@ -398,7 +447,9 @@ def _held_back(text: str, strings: Sequence[str]) -> int:
     return 0
 
 
-def _rows(net: Any, prompts: Any, options: GenerationOptions) -> tuple[list[list[int]], bool, bool]:
+def rows_of(
+    net: Any, prompts: Any, options: GenerationOptions
+) -> tuple[list[list[int]], bool, bool]:
     """Return prompts as lists of tokens, whether they are texts, and whether it is one.
 
     Raises:

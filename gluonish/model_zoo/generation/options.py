@@ -1,6 +1,6 @@
 """Options of generation, under the names of generation_config.json."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
@@ -12,7 +12,7 @@ _IGNORED = frozenset({
     *("transformers_version", "_from_model_config", "use_cache", "return_dict_in_generate"),
     *("output_attentions", "output_hidden_states", "output_scores", "output_logits"),
     *("_commit_hash", "cache_implementation", "cache_config", "return_legacy_cache"),
-    *("max_matching_ngram_size", "decoder_start_token_id", "forced_bos_token_id", "is_assistant"),
+    *("max_matching_ngram_size", "is_assistant"),
     *("num_assistant_tokens", "num_assistant_tokens_schedule", "assistant_confidence_threshold"),
     *("prompt_lookup_num_tokens", "low_memory", "compile_config", "disable_compile"),
     *("prefill_chunk_size", "chat_format", "remove_invalid_values", "renormalize_logits"),
@@ -33,6 +33,7 @@ _FIXED: Mapping[str, tuple[Any, ...]] = {
     "guidance_scale": (1.0, None),
     "num_beam_groups": (1, None),
     "penalty_alpha": (0, None),
+    "return_timestamps": (False, None),
     "sequence_bias": (None,),
     "top_h": (None,),
     "typical_p": (1.0, None),
@@ -41,6 +42,7 @@ _FIXED: Mapping[str, tuple[Any, ...]] = {
 _NUMBERS: Mapping[str, tuple[type, float, float]] = {  # kind, least, most
     "max_new_tokens": (int, 1, 1 << 24),
     "min_new_tokens": (int, 0, 1 << 24),
+    "min_length": (int, 0, 1 << 24),
     "max_length": (int, 1, 1 << 24),
     "temperature": (float, 0.0, 1e6),
     "top_k": (int, 0, 1 << 24),
@@ -52,6 +54,19 @@ _NUMBERS: Mapping[str, tuple[type, float, float]] = {  # kind, least, most
     "num_return_sequences": (int, 1, 1 << 12),
     "seed": (int, 0, (1 << 63) - 1),
 }
+# Tables and settings of speech, which its networks read; see `SpeechSeq2SeqLM`.
+_OF_SPEECH = frozenset({
+    *("lang_to_id", "task_to_id", "is_multilingual", "no_timestamps_token_id", "alignment_heads"),
+    *("max_initial_timestamp_index", "prev_sot_token_id", "forced_decoder_ids"),
+    *("median_filter_width",),
+})  # fmt: skip
+# Options that only some networks have.
+OF_SOME = frozenset({"decoder_start_token_id", "decoder_input_ids", "language", "task"})
+# Options of one token, or several.
+_LISTS = (
+    *("eos_token_id", "pad_token_id", "suppress_tokens", "begin_suppress_tokens"),
+    *("forced_eos_token_id", "decoder_input_ids"),
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,8 @@ class GenerationOptions:
         max_new_tokens: Most tokens that follow a prompt; None for ``max_length``, or else 20.
         max_length: Most tokens of prompt and text together, where ``max_new_tokens`` is None.
         min_new_tokens: Tokens before which no stop token is chosen.
+        min_length: The same of prompt and text together; of a decoder with an encoder, of what the
+            decoder reads.
         do_sample: Whether tokens are drawn by their probabilities; otherwise the most probable one
             is taken.
         temperature: Scores are divided by it before they become probabilities; 0 takes the most
@@ -85,11 +102,21 @@ class GenerationOptions:
         seed: Number that decides what is drawn; None draws one by `mx.random`.
         suppress_tokens: Tokens that are never chosen.
         begin_suppress_tokens: Tokens that are not chosen first.
+        decoder_start_token_id: Token that a decoder with an encoder begins with; None for
+            ``bos_token_id``.
+        decoder_input_ids: Tokens behind it that all texts of such a decoder begin with, which are
+            no part of the result.
+        language: Language of speech, such as ``"en"``; see `SpeechSeq2SeqLM`.
+        task: What is written of speech: ``"transcribe"`` or ``"translate"``.
+        forced_bos_token_id: Token that is chosen behind a prompt of one token, or first by such a
+            decoder.
+        forced_eos_token_id: Token, or list of tokens, that is chosen where the longest text ends.
     """
 
     max_new_tokens: int | None = None
     max_length: int | None = None
     min_new_tokens: int | None = None
+    min_length: int = 0
     do_sample: bool = False
     temperature: float = 1.0
     top_k: int = 50
@@ -108,12 +135,17 @@ class GenerationOptions:
     seed: int | None = None
     suppress_tokens: list[int] | None = None
     begin_suppress_tokens: list[int] | None = None
+    decoder_start_token_id: int | None = None
+    decoder_input_ids: list[int] | None = None
+    language: str | None = None
+    task: str | None = None
+    forced_bos_token_id: int | None = None
+    forced_eos_token_id: int | list[int] | None = None
 
     @property
     def stop_tokens(self) -> frozenset[int]:
         """Tokens that end a text."""
-        ids = self.eos_token_id
-        return frozenset([] if ids is None else [ids] if isinstance(ids, int) else ids)
+        return tokens_of(self.eos_token_id)
 
     @property
     def samples(self) -> bool:
@@ -125,6 +157,11 @@ class GenerationOptions:
         if self.max_new_tokens is not None:
             return self.max_new_tokens
         return 20 if self.max_length is None else max(self.max_length - prompt, 0)
+
+
+def tokens_of(ids: int | Sequence[int] | None) -> frozenset[int]:
+    """Return the tokens of an option of one token, several, or none."""
+    return frozenset([] if ids is None else [ids] if isinstance(ids, int) else ids)
 
 
 NAMES = tuple(field.name for field in fields(GenerationOptions))
@@ -177,9 +214,30 @@ def options_of(stored: Mapping[str, Any], given: Mapping[str, Any]) -> Generatio
     return GenerationOptions(**values)
 
 
+def check_tokens(options: GenerationOptions, vocab_size: int) -> None:
+    """Refuse options that hide or force tokens which a network does not have.
+
+    Args:
+        options: The options.
+        vocab_size: Number of words of the network.
+
+    Raises:
+        ArgumentError: A token is out of the vocabulary.
+    """
+    for name in (
+        *("suppress_tokens", "begin_suppress_tokens", "decoder_start_token_id"),
+        *("forced_bos_token_id", "forced_eos_token_id"),
+    ):
+        for token in tokens_of(getattr(options, name)):
+            if not 0 <= token < vocab_size:
+                raise ArgumentError(
+                    f"generate: expected {name} from 0 to {vocab_size - 1}, got {token}"
+                )
+
+
 def unknown_stored(stored: Mapping[str, Any]) -> list[str]:
     """Return the names in a generation_config.json that are not known."""
-    return [name for name in stored if name not in {*NAMES, *_IGNORED, *_FIXED}]
+    return [name for name in stored if name not in {*NAMES, *_IGNORED, *_OF_SPEECH, *_FIXED}]
 
 
 def _check(values: Mapping[str, Any]) -> None:
@@ -190,10 +248,10 @@ def _check(values: Mapping[str, Any]) -> None:
     _check_number("top_p", top_p, float, 0.0, 1.0)
     if not top_p > 0:
         raise ArgumentError(f"generate: expected top_p above 0 and up to 1, got {top_p}")
-    for name in ("eos_token_id", "pad_token_id", "suppress_tokens", "begin_suppress_tokens"):
-        ids = values.get(name, [])
-        for one in ids if isinstance(ids, list | tuple) else [ids]:
-            _check_number(name, one, int, -1, 1 << 31)
+    _check_tokens(values)
+    for name in ("language", "task"):
+        if not isinstance(values.get(name, ""), str):
+            raise ArgumentTypeError(f"generate: expected {name} as text, got {values[name]!r:.60}")
     if not isinstance(values.get("do_sample", False), bool):
         raise ArgumentTypeError(
             f"generate: expected do_sample as bool, got {values['do_sample']!r:.60}"
@@ -209,6 +267,16 @@ def _check(values: Mapping[str, Any]) -> None:
             raise ArgumentTypeError(
                 f"generate: expected stop_strings of texts that are not empty, got {one!r:.60}"
             )
+
+
+def _check_tokens(values: Mapping[str, Any]) -> None:
+    for name in ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id"):
+        if name in values:
+            _check_number(name, values[name], int, 0, 1 << 31)
+    for name in _LISTS:
+        ids = values.get(name, [])
+        for one in ids if isinstance(ids, list | tuple) else [ids]:
+            _check_number(name, one, int, -1, 1 << 31)
 
 
 def _check_number(name: str, value: object, kind: type, least: float, most: float) -> None:

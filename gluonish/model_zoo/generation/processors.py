@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gluonish.model_zoo.generation.options import GenerationOptions
+from gluonish.model_zoo.generation.options import GenerationOptions, tokens_of
 
 Scores = np.ndarray
 Processor = Callable[[Scores, Sequence[int]], Scores]
@@ -53,6 +53,18 @@ def hide(ids: Sequence[int]) -> Processor:
 
     def process(scores: Scores, tokens: Sequence[int]) -> Scores:
         scores[places] = _HIDDEN
+        return scores
+
+    return process
+
+
+def allow(ids: Sequence[int]) -> Processor:
+    """Return a processor that hides all tokens but some, which become equal."""
+    places = np.asarray(list(ids), np.int64)
+
+    def process(scores: Scores, tokens: Sequence[int]) -> Scores:
+        scores[:] = _HIDDEN
+        scores[places] = 0
         return scores
 
     return process
@@ -123,13 +135,14 @@ def log_probabilities(scores: Scores) -> np.ndarray:
 
 
 def processors_of(
-    options: GenerationOptions, prompt: int, further: Sequence[Processor]
+    options: GenerationOptions, prompt: int, room: int, further: Sequence[Processor]
 ) -> list[Processor]:
     """Return the processors that options ask for, in their order.
 
     Args:
         options: The options.
         prompt: Number of tokens of the prompt.
+        room: Most tokens that follow.
         further: Processors of the user, after those of repetitions and before those of drawing.
     """
     found: list[Processor] = []
@@ -137,25 +150,51 @@ def processors_of(
         found.append(penalize_repetition(options.repetition_penalty))
     if options.no_repeat_ngram_size:
         found.append(forbid_repeated_ngrams(options.no_repeat_ngram_size))
+    found += _of_places(options, prompt, room)
+    found += further
+    found += _of_draws(options) if options.samples else []
+    return found
+
+
+def _of_places(options: GenerationOptions, prompt: int, room: int) -> list[Processor]:
+    """Return the processors of tokens that some places have, or do not have."""
+    found: list[Processor] = []
     if options.min_new_tokens and options.stop_tokens:
         found.append(_until(prompt + options.min_new_tokens, hide(sorted(options.stop_tokens))))
+    if options.min_length > prompt and options.stop_tokens:
+        found.append(_until(options.min_length, hide(sorted(options.stop_tokens))))
+    first = options.forced_bos_token_id
+    if first is not None and prompt == 1:
+        found.append(_at(1, allow([first])))
+    if options.forced_eos_token_id is not None:
+        found.append(_at(prompt + room - 1, allow(sorted(tokens_of(options.forced_eos_token_id)))))
     if options.suppress_tokens:
         found.append(hide(options.suppress_tokens))
     if options.begin_suppress_tokens:
-        found.append(_until(prompt + 1, hide(options.begin_suppress_tokens)))
-    found += further
-    if options.samples:
-        if options.temperature != 1.0:
-            found.append(divide(options.temperature))
-        if options.top_k:
-            found.append(keep_top_k(options.top_k))
-        if options.top_p < 1.0:
-            found.append(keep_top_p(options.top_p))
-        if options.min_p:
-            found.append(keep_min_p(options.min_p))
+        begin = prompt + 1 if first is not None and prompt == 1 else prompt
+        found.append(_at(begin, hide(options.begin_suppress_tokens)))
+    return found
+
+
+def _of_draws(options: GenerationOptions) -> list[Processor]:
+    """Return the processors of tokens that are drawn."""
+    found: list[Processor] = []
+    if options.temperature != 1.0:
+        found.append(divide(options.temperature))
+    if options.top_k:
+        found.append(keep_top_k(options.top_k))
+    if options.top_p < 1.0:
+        found.append(keep_top_p(options.top_p))
+    if options.min_p:
+        found.append(keep_min_p(options.min_p))
     return found
 
 
 def _until(length: int, processor: Processor) -> Processor:
     """Return a processor that works on rows below a length."""
     return lambda scores, tokens: processor(scores, tokens) if len(tokens) < length else scores
+
+
+def _at(length: int, processor: Processor) -> Processor:
+    """Return a processor that works on rows of one length."""
+    return lambda scores, tokens: processor(scores, tokens) if len(tokens) == length else scores

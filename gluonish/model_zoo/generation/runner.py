@@ -8,8 +8,8 @@ import numpy as np
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError
-from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.generation.cache import Cache, rounded_length
+from gluonish.model_zoo.generation.network_graph import NetworkGraph
 from gluonish.ndarray import NDArray
 
 # Lengths of the pieces in which prompts are computed; longer prompts take several.
@@ -28,16 +28,11 @@ class Next(NamedTuple):
     best: NDArray
 
 
-class _Step(HybridBlock):
+class _Step(NetworkGraph):
     """Scores behind one token of each row, as one graph.
 
     The network is not hybridized by it: this block is, before the network becomes its child.
     """
-
-    def __init__(self, net: Any) -> None:
-        super().__init__(prefix="step_")
-        self.hybridize(static_alloc=True)
-        self.net = net
 
     def hybrid_forward(
         self, F: ModuleType, tokens: Any, positions: Any, rows: Any, cache: Any
@@ -67,7 +62,7 @@ class Runner:
 
     def __init__(self, net: Any) -> None:
         self.net = net
-        self._step = _Step(net)
+        self._step = _Step(net, "step_")
         self._shapes: set[tuple[int, ...]] = set()
 
     @property
@@ -86,8 +81,13 @@ class Runner:
 
     def new_cache(self, rows: int, length: int, dtype: Any = None) -> Cache:
         """Return an empty cache for some rows with room for some tokens."""
-        made = self.net.begin_cache(rows, rounded_length(length), self.context(), dtype)
+        made = self._begin_layers(rows, rounded_length(length), dtype)
         return Cache([layer[:2] for layer in made], [[] for _ in range(rows)])
+
+    def _begin_layers(self, rows: int, length: int, dtype: Any) -> Sequence[Any]:
+        """Return an empty cache of each layer."""
+        made: Sequence[Any] = self.net.begin_cache(rows, length, self.context(), dtype)
+        return made
 
     def room(self, prompts: Sequence[Sequence[int]], new: int, start: Sequence[int]) -> int:
         """Return the tokens that a cache needs room for, the padding of pieces included.
@@ -149,11 +149,10 @@ class Runner:
             last[i] = i * piece + max(len(part) - 1, 0)
         positions = np.asarray(places, np.int32)[:, None] + np.arange(piece, dtype=np.int32)
         np.minimum(positions, self.net.max_length - 1, out=positions)
-        context = cache.arrays(places)
-        ctx = context[0].position.context if context else self.context()
+        ctx = self.context()
         given = [nd.array(x, ctx=ctx, dtype="int32") for x in (tokens, positions, last)]
         self._shapes.add((count, piece, cache.length))
-        scores, best = self._step(*given, context)
+        scores, best = self._step(*given, cache.arrays(places))
         for row, part in zip(cache.tokens, parts, strict=True):
             row += part
         return Next(scores, best)
@@ -173,29 +172,42 @@ def _piece(prompts: Sequence[Sequence[int]], places: Sequence[int]) -> int:
     return next((piece for piece in PIECES if piece >= left), PIECES[-1])
 
 
-def checked_prompts(net: Any, prompts: Sequence[Sequence[int]]) -> list[list[int]]:
+def checked_prompts(
+    net: Any,
+    prompts: Sequence[Sequence[int]],
+    what: str = "prompt",
+    most: int | None = None,
+) -> list[list[int]]:
     """Return prompts as lists of tokens.
+
+    Args:
+        net: The network.
+        prompts: Tokens of each.
+        what: Name of a prompt in messages.
+        most: Most tokens of one; None for those of a prompt of the network.
 
     Raises:
         ArgumentError: A prompt is empty, longer than the network's positions, or has a token out of
             the vocabulary.
     """
+    most = net.max_prompt_length if most is None else most
     checked = []
     for i, prompt in enumerate(prompts):
+        name = f"{what} {i}" if what == "prompt" else what
         row = np.asarray(prompt)
         if row.ndim != 1 or not row.size or row.dtype.kind not in "iu":
             raise ArgumentError(
-                f"generate: expected prompt {i} of at least one token, whole numbers, got "
+                f"generate: expected {name} of at least one token, whole numbers, got "
                 f"{prompt!r:.60}"
             )
         if row.min() < 0 or row.max() >= net.vocab_size:
             raise ArgumentError(
-                f"generate: expected tokens of prompt {i} from 0 to {net.vocab_size - 1}, got "
+                f"generate: expected tokens of {name} from 0 to {net.vocab_size - 1}, got "
                 f"{row.min() if row.min() < 0 else row.max()}"
             )
-        if row.size > net.max_length:
+        if row.size > most:
             raise ArgumentError(
-                f"generate: expected prompt {i} of at most {net.max_length} tokens, which are the "
+                f"generate: expected {name} of at most {most} tokens, which are the "
                 f"positions of {type(net).__name__}, got {row.size}"
             )
         checked.append([int(token) for token in row])

@@ -56,7 +56,7 @@ class Chooser:
     ) -> None:
         self._options, self._room, self._stops = options, room, stops
         self._prompt = len(prompt)
-        self._processors = processors_of(options, len(prompt), further)
+        self._processors = processors_of(options, len(prompt), room, further)
         self._random = np.random.Generator(np.random.Philox(key=np.array(stream, np.uint64)))
 
     @property
@@ -201,7 +201,7 @@ def beam_search(
         stops: Whether new tokens end a text, beside the stop tokens.
     """
     count, prompt = options.num_beams, list(cache.tokens[0])
-    processors = processors_of(options, len(prompt), further)
+    processors = processors_of(options, len(prompt), room, further)
     stop_tokens = options.stop_tokens
     beams = [_Beam([], 0.0), *(_Beam([], -1e9) for _ in range(count - 1))]
     complete = _Complete(options, room)

@@ -13,8 +13,8 @@ import numpy as np
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError
-from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.generation.cache import Cache
+from gluonish.model_zoo.generation.network_graph import NetworkGraph
 from gluonish.model_zoo.generation.runner import Next
 from gluonish.model_zoo.generation.search import Chooser, NewToken
 
@@ -23,13 +23,8 @@ GUESSES = 7  # with the last token, rows that the kernels of few rows compute at
 _LONGEST_KEY = 3
 
 
-class _Check(HybridBlock):
+class _Check(NetworkGraph):
     """Scores behind each token of a piece, as one graph; see `runner._Step`."""
-
-    def __init__(self, net: Any) -> None:
-        super().__init__(prefix="check_")
-        self.hybridize(static_alloc=True)
-        self.net = net
 
     def hybrid_forward(self, F: ModuleType, tokens: Any, positions: Any, cache: Any) -> Any:
         """Compute scores (T, vocab_size) of tokens (1, T).
@@ -111,7 +106,7 @@ class Checker:
 
     def __init__(self, net: Any) -> None:
         self._net = net
-        self._check = _Check(net)
+        self._check = _Check(net, "check_")
 
     def scores(self, cache: Cache, tokens: Sequence[int]) -> Next:
         """Return scores behind each of some tokens, which are added to the cache.

@@ -4,7 +4,7 @@ A family has a class for its body, such as `Llama`, and heads by the name in ``a
 as ``LlamaForCausalLM``. Each family's module registers it; `MODULES` says which one to import.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, signature
@@ -28,6 +28,7 @@ MODULES: Mapping[str, str] = {
     "dinov2": "vision.dinov2",
     "swin": "vision.swin_names",
     "convnext": "vision.convnext",
+    "bart": "text.bart",
     "bert": "text.bert",
     "distilbert": "text.bert",
     "electra": "text.bert",
@@ -47,7 +48,9 @@ MODULES: Mapping[str, str] = {
     "siglip": "vision.siglip",
     "siglip_text_model": "vision.siglip",
     "siglip_vision_model": "vision.siglip",
+    "t5": "text.t5",
     "vit": "vision.vit",
+    "whisper": "speech.whisper",
     "roberta": "text.bert",
 }
 _families: dict[str, "Family"] = {}
@@ -66,6 +69,8 @@ class Head:
         arguments: Further arguments of the class.
         timm_names: Names of its own weights in timm's files.
         body: Arguments of the body's class.
+        of_file: Returns arguments of the class that the names of a file's tensors decide, of these
+            and of the arguments of the settings; None if settings decide all.
     """
 
     network: Callable[..., HybridBlock]
@@ -74,6 +79,7 @@ class Head:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     timm_names: Names = ()
+    of_file: Callable[[Collection[str], Mapping[str, Any]], Mapping[str, Any]] | None = None
 
     def table(self, arguments: Mapping[str, Any]) -> Names:
         """Return the names of its own weights, for arguments of the class."""
@@ -98,6 +104,9 @@ class Family:
         timm_names: Names of the body's weights in timm's files, which are read, too.
         optional: Beginnings of the body's parameters that a file may lack, if an initializer is
             given for them.
+        variants: Families of the same ``model_type`` with other bodies, such as an encoder alone.
+        others: Beginnings of names that files of other architectures have beside those of this
+            one, which are left out if the architecture is asked for.
     """
 
     model_type: str
@@ -110,6 +119,12 @@ class Family:
     unused: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     timm_names: Names = ()
+    variants: tuple["Family", ...] = ()
+    others: tuple[str, ...] = ()
+
+    def variant(self, architecture: str) -> "Family":
+        """Return the family of an architecture: a variant, or this one."""
+        return next((one for one in self.variants if one.architecture == architecture), self)
 
     def head(self, architecture: str) -> Head | None:
         """Return the head of an architecture; None for the body alone.
@@ -120,7 +135,7 @@ class Family:
         if architecture == self.architecture:
             return None
         if architecture not in self.heads:
-            known = (self.architecture, *self.heads)
+            known = (self.architecture, *self.heads, *(x.architecture for x in self.variants))
             raise NotSupportedError(
                 f"from_pretrained: expected an architecture of {self.model_type} among "
                 f"{', '.join(known)}, got {architecture!r:.60}{nearest(architecture, known)}"
@@ -166,6 +181,22 @@ class Family:
                 f"{config.source}: expected settings of a {self.model_type} network, got some that "
                 f"do not fit each other: {error}"
             ) from error
+
+    def decided_by(
+        self, names: Collection[str], net: HybridBlock, changes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the arguments of a network's head that a file decides, other than it has them.
+
+        Args:
+            names: Names of the file's tensors.
+            net: The network that settings describe.
+            changes: Arguments in place of those of the settings, which come first.
+        """
+        head = None if body_of(net) is net else self.head(self.architecture_of(net))
+        if head is None or head.of_file is None:
+            return {}
+        made = head.of_file(names, getattr(net, "_arguments", {}))
+        return {name: value for name, value in made.items() if name not in changes}
 
     def table(self, net: HybridBlock, prefix: str, timm: bool = False) -> WeightTable:
         """Return the names of a network's weights in files.
@@ -291,7 +322,7 @@ def family_of(net: HybridBlock) -> Family:
         NotSupportedError: There is none.
     """
     kind = type(body_of(net))
-    for family in _families.values():
+    for family in (x for one in _families.values() for x in (one, *one.variants)):
         if family.body is kind and hasattr(body_of(net), "_arguments"):
             return family
     raise NotSupportedError(

@@ -48,9 +48,13 @@ __all__ = ["from_pretrained", "load_folder", "save_pretrained"]
 _TIMM = "gluonish.model_zoo.pretrained.timm"
 _CONFIG = "config.json"
 _GENERATION = "generation_config.json"
-_TOKENIZER = "tokenizer.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
+# Options of generation that are tokens, which config.json of older folders has.
+_TOKENS = (
+    *("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"),
+    *("forced_bos_token_id", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens"),
+)
 # Buffers that files of older versions have, which are computed.
 _BUFFERS = ("rotary_emb.inv_freq", "position_ids", "masked_bias")
 
@@ -87,22 +91,29 @@ def load_folder(
         timm = load(_TIMM)
         return timm.load_timm(entries, source, opened, ctx, dtype, mmap, initializer, changes)
     family, net = _described(entries, source, architecture, changes)
-    if isinstance(net, Generates):
-        net.generation_config = _generation_config(path, entries)
-        if (path / _TOKENIZER).exists():
-            net._folder = str(path)
     with _open_weights(path, mmap) as (stored, weights):
+        decided = family.decided_by(stored.keys(), net, changes)
+        if decided:
+            family, net = _described(entries, source, architecture, {**changes, **decided})
+        if isinstance(net, Generates):
+            net.generation_config = _generation_config(path, entries)
+            net._folder = str(path)
         kind = common_dtype(stored, weights) if dtype is None else normalize_dtype(dtype)
         net.cast(kind)
         table, stored = _table(family, net, stored)
         others = _names_of_heads(family) if architecture is not None else frozenset()
+        beginnings = family.others if architecture is not None else ()
         head = "" if body_of(net) is net else "body."
         missing = table.load(
             stored,
             weights,
             setter(current_context() if ctx is None else ctx, mmap),
             lambda path: initializer is not None and _may_begin_new(path, head, family),
-            lambda name: name.endswith(_BUFFERS + family.unused) or name in others,
+            lambda name: (
+                name.endswith(_BUFFERS + family.unused)
+                or name in others
+                or name.startswith(beginnings)
+            ),
         )
     if missing and initializer is not None:
         parameters = net._collect_params_with_prefix()
@@ -124,6 +135,7 @@ def _described(
     family = family_of_type(entries.get("model_type"), source)
     config = Config(entries, source)
     chosen = _architecture(family, entries, source) if architecture is None else architecture
+    family = family.variant(chosen)
     net = family.build(config, chosen, changes)
     net._extras = config.extras()
     return family, net
@@ -160,9 +172,10 @@ def _may_begin_new(path: str, head: str, family: Family) -> bool:
 
 def _generation_config(path: Path, entries: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of generation in a folder; older folders have tokens in config.json."""
-    ids = ("bos_token_id", "eos_token_id", "pad_token_id")
-    found = {name: entries[name] for name in ids if entries.get(name) is not None}
-    if (path / _GENERATION).exists():
+    is_stored = (path / _GENERATION).exists()
+    names = _TOKENS[:3] if is_stored else _TOKENS
+    found = {name: entries[name] for name in names if entries.get(name) is not None}
+    if is_stored:
         stored = read_config(path, _GENERATION)
         unknown = unknown_stored(stored)
         if unknown:

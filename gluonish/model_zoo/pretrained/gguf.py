@@ -66,30 +66,53 @@ class _Type(NamedTuple):
     values: Callable[[Any, Any], None] | None  # from bytes (blocks, nbytes) to float32 (blocks, 32)
 
 
-def _scale(blocks: Any, at: int) -> Any:
-    return blocks[:, at : at + 2].copy().view(FLOAT16).astype(FLOAT32)
+def _fields(nbytes: int, **parts: tuple[Any, int]) -> np.dtype[Any]:
+    """Return the dtype of blocks, of parts with a dtype and an offset in bytes."""
+    formats, offsets = zip(*parts.values(), strict=True)
+    names = list(parts)
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": nbytes})
 
 
-def _nibbles(packed: Any, out: Any) -> None:
+# Parts of blocks. Loops over one part of all blocks are long, which NumPy does fastest.
+_Q4_0 = _fields(18, scale=("<f2", 0), words=(("<u8", 2), 2))
+_Q4_1 = _fields(20, scale=("<f2", 0), least=("<f2", 2), words=(("<u8", 2), 4))
+_Q8_0 = _fields(34, scale=("<f2", 0), values=(("i1", 32), 2))
+_LOW_HALVES, _HALF = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(4)
+
+
+def _nibbles(words: Any, out: Any) -> None:
     """Write the 32 elements of blocks of 16 bytes: first the low halves, then the high ones."""
-    out[:, :16] = packed & 15
-    out[:, 16:] = packed >> 4
+    found = np.empty((len(words), 4), "<u8")
+    for i in range(2):
+        word = words[:, i].copy()
+        np.bitwise_and(word, _LOW_HALVES, out=found[:, i])
+        word >>= _HALF
+        np.bitwise_and(word, _LOW_HALVES, out=found[:, 2 + i])
+    out[...] = found.view(np.uint8)
+
+
+def _column(numbers: Any) -> Any:
+    return numbers.astype(FLOAT32)[:, np.newaxis]
 
 
 def _q4_0(blocks: Any, out: Any) -> None:
-    _nibbles(blocks[:, 2:], out)
+    parts = blocks.view(_Q4_0)[:, 0]
+    _nibbles(parts["words"], out)
     out -= np.float32(8)
-    out *= _scale(blocks, 0)
+    out *= _column(parts["scale"])
 
 
 def _q4_1(blocks: Any, out: Any) -> None:
-    _nibbles(blocks[:, 4:], out)
-    out *= _scale(blocks, 0)
-    out += _scale(blocks, 2)
+    parts = blocks.view(_Q4_1)[:, 0]
+    _nibbles(parts["words"], out)
+    out *= _column(parts["scale"])
+    out += _column(parts["least"])
 
 
 def _q8_0(blocks: Any, out: Any) -> None:
-    np.multiply(blocks[:, 2:].view(np.int8), _scale(blocks, 0), out=out)
+    parts = blocks.view(_Q8_0)[:, 0]
+    out[...] = parts["values"]
+    out *= _column(parts["scale"])
 
 
 _TYPES: Mapping[int, _Type] = {

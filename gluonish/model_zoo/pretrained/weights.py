@@ -25,6 +25,7 @@ __all__ = [
     "WeightTable",
     "absent",
     "common_dtype",
+    "outer_rows",
     "reordered",
     "rows",
     "scalar",
@@ -134,6 +135,28 @@ def rows(*names: str) -> Form:
     The numbers of rows are the layer's, such as those of queries, keys and values, or else equal.
     """
     return _Rows(*names)
+
+
+class _OuterRows(Form):
+    def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
+        return [(shape[0] // 3, *shape[1:])] * 2
+
+    def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
+        first, last = pieces
+        return np.concatenate([first, np.zeros_like(first), last])
+
+    def split(self, values: Values, sizes: Sequence[int]) -> list[Values]:
+        third = len(values) // 3
+        return [values[:third], values[2 * third :]]
+
+
+def outer_rows(first: str, last: str) -> Form:
+    """Return the form of three equal parts, of which files lack the one in the middle: zeros.
+
+    A network whose keys have no bias has that of queries, keys and values as one parameter. What
+    training adds to the keys' part has no effect, and is not saved.
+    """
+    return _OuterRows(first, last)
 
 
 def transposed(name: str) -> Form:
@@ -345,10 +368,10 @@ class WeightTable:
         return found
 
     def gradients(self) -> dict[str, Values]:
-        """Return the gradients of the parameters on their first device, by names in files."""
+        """Return the gradients of trained parameters on their first device, by names in files."""
         found: dict[str, Values] = {}
         for entry in self._distinct():
-            if not entry.names:
+            if not entry.names or entry.parameter.grad_req == "null":
                 continue
             pieces = entry.form.split(entry.parameter.list_grad()[0].asnumpy(), entry.sizes)
             found.update(zip(entry.names, pieces, strict=True))

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 from gluonish.core.lazy import attach as _attach
 
 __all__ = [
+    "BART",
     "BERT",
     "ELECTRA",
     "GPT2",
+    "T5",
     "BatchGenerator",
     "Cache",
     "CausalLM",
@@ -29,7 +31,9 @@ __all__ = [
     "Qwen3Moe",
     "ReplacedTokenDetector",
     "RoBERTa",
+    "Seq2SeqLM",
     "SequenceClassifier",
+    "T5Encoder",
     "TokenClassifier",
     "Tokenizer",
 ]
@@ -37,6 +41,7 @@ __all__ = [
 if TYPE_CHECKING:
     from gluonish.model_zoo.generation.batching import BatchGenerator
     from gluonish.model_zoo.generation.cache import Cache
+    from gluonish.model_zoo.text.bart import BART
     from gluonish.model_zoo.text.bert import BERT, ELECTRA, DistilBERT, RoBERTa
     from gluonish.model_zoo.text.embedder import Embedder
     from gluonish.model_zoo.text.encoder_heads import (
@@ -53,13 +58,17 @@ if TYPE_CHECKING:
     from gluonish.model_zoo.text.llama import Llama, Mistral, Phi3, Qwen2, Qwen3
     from gluonish.model_zoo.text.mixture import Mixtral, Qwen3Moe
     from gluonish.model_zoo.text.modernbert import ModernBERT
+    from gluonish.model_zoo.text.seq2seq import Seq2SeqLM
+    from gluonish.model_zoo.text.t5 import T5, T5Encoder
     from gluonish.model_zoo.text.tokenizer import Tokenizer
 else:
     __getattr__ = _attach(
         __name__,
         (
+            "bart",
             "bert",
             "embedder",
+            "encoder_decoder",
             "encoder_heads",
             "gemma",
             "gpt2",
@@ -68,9 +77,12 @@ else:
             "llama",
             "mixture",
             "modernbert",
+            "seq2seq",
+            "t5",
             "tokenizer",
         ),
         {
+            "BART": "gluonish.model_zoo.text.bart:BART",
             "BERT": "gluonish.model_zoo.text.bert:BERT",
             "BatchGenerator": "gluonish.model_zoo.generation.batching:BatchGenerator",
             "Cache": "gluonish.model_zoo.generation.cache:Cache",
@@ -95,7 +107,10 @@ else:
             "Qwen3Moe": "gluonish.model_zoo.text.mixture:Qwen3Moe",
             "ReplacedTokenDetector": "gluonish.model_zoo.text.encoder_heads:ReplacedTokenDetector",
             "RoBERTa": "gluonish.model_zoo.text.bert:RoBERTa",
+            "Seq2SeqLM": "gluonish.model_zoo.text.seq2seq:Seq2SeqLM",
             "SequenceClassifier": "gluonish.model_zoo.text.encoder_heads:SequenceClassifier",
+            "T5": "gluonish.model_zoo.text.t5:T5",
+            "T5Encoder": "gluonish.model_zoo.text.t5:T5Encoder",
             "TokenClassifier": "gluonish.model_zoo.text.encoder_heads:TokenClassifier",
             "Tokenizer": "gluonish.model_zoo.text.tokenizer:Tokenizer",
         },

@@ -359,6 +359,7 @@ class Tokenizer:
         for text in texts:
             for part in text if isinstance(text, tuple | list) else (text,):
                 require_text(part, "Tokenizer: expected each text or pair")
+                _require_unicode(part)
             if not isinstance(text, str) and len(text) != 2:
                 raise ArgumentError(f"Tokenizer: expected a text or pair, got {text!r:.100}")
         _side(truncation_side)
@@ -417,6 +418,20 @@ def _id(token: Any) -> int:
     if isinstance(token, int | np.integer) or (np.ndim(token) == 0 and float(token).is_integer()):
         return int(token)
     raise ArgumentTypeError(f"Tokenizer: expected ids as whole numbers, got {token!r:.60}")
+
+
+def _require_unicode(text: str) -> None:
+    """Refuse a text with half of a pair of surrogates, as Python makes of bytes that are no text.
+
+    Raises:
+        ArgumentError: It has one.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            f"Tokenizer: expected Unicode text, got {text[error.start]!r} at {error.start}"
+        ) from None
 
 
 def _side(side: str) -> str:

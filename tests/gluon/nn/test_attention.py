@@ -377,3 +377,38 @@ def test_positions_behind_256_are_exact_in_bfloat16(hybridize: bool) -> None:
     net(x[:, :309], cache=cache)
     cache.position[:] = 309
     hold(net(x[:, 309:], cache=cache).astype("float32"), wanted, 5e-2)
+
+
+def test_weights_are_those_of_a_call_with_a_complete_cache() -> None:
+    net = made(UNITS, 3, fused=False, rotary={"base": 100.0})
+    x, memory = normal(N, T, UNITS), normal(N, S, UNITS)
+    net(x, memory)
+    cache = net.fill_cache(memory)
+    weights = net.attention_weights(x, cache=cache).asnumpy()
+    assert weights.shape == (N, 3, T, S)
+    values = cache.values.asnumpy().transpose(0, 2, 1, 3)
+    want = net(x, cache=cache).asnumpy()
+    found = (weights @ values).transpose(0, 2, 1, 3).reshape(N, T, UNITS)
+    found = found @ net.output.weight.data().asnumpy().T + net.output.bias.data().asnumpy()
+    np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_of_sixteen_bits_are_computed_in_float32() -> None:
+    net = made(UNITS, 3, in_units=UNITS, dtype="bfloat16")
+    weights = net.attention_weights(normal(N, T, UNITS).astype("bfloat16"))
+    assert weights.dtype == np.float32
+    np.testing.assert_allclose(weights.asnumpy().sum(-1), 1, rtol=1e-5)
+
+
+def test_a_query_that_attends_to_nothing_has_weights_of_zero() -> None:
+    net = made(UNITS, 3)
+    lengths = mx.nd.array([0, 2], dtype="int32")
+    weights = net.attention_weights(normal(N, T, UNITS), valid_length=lengths).asnumpy()
+    assert (weights[0] == 0).all()
+    np.testing.assert_allclose(weights[1, ..., :2].sum(-1), 1, rtol=1e-5)
+
+
+def test_weights_with_a_growing_cache_are_refused() -> None:
+    net = made(UNITS, 3, in_units=UNITS)
+    with pytest.raises(ArgumentError, match="attention_weights: expected no growing cache"):
+        net.attention_weights(normal(N, T, UNITS), cache=net.begin_cache(N, 8))

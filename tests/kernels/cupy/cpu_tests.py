@@ -66,6 +66,7 @@ CPU_TESTS: dict[str, str] = {
     "test_calls_are_refused[Embedding: expected ids": _CHECKS,
     "test_calls_are_refused[linear_cross_entropy: expected": _CHECKS,
     "test_calls_are_refused[cross_entropy: expected": _CHECKS,
+    "test_words_out_of_the_vocabulary_are_refused_by_the_network": _CHECKS,
     "nn/test_positions.py::test_save_and_load": _FILES,
     "nn/test_transformer_agreement.py::test_mixed_precision_and_bytes_take": _QUANTIZED,
     "nn/test_transformer_bfloat16.py::test_bfloat16_is_as_exact_as_in_pytorch": _PEER,

@@ -12,7 +12,7 @@ from gluonish.kernels import openmp
 from gluonish.kernels.generated import wide_products
 from gluonish.ops.fused.operator import FUSED_DENSE
 from gluonish.ops.kernel import RefusedError
-from gluonish.ops.linalg.matmul import DOT
+from gluonish.ops.linalg.matmul import DOT, WIDE_DOT
 from gluonish.ops.nn.dense import FULLY_CONNECTED
 from tests.checking.values import spec_of
 
@@ -35,7 +35,7 @@ FUNCTIONS: dict[str | None, Any] = {
 
 @pytest.fixture(autouse=True)
 def _processor_without_bfloat16(monkeypatch: Any) -> None:
-    monkeypatch.setattr(wide_products, "_lacks_bfloat16", lambda: True)
+    monkeypatch.setattr(wide_products, "_least_rows", lambda: 0)
 
 
 def _made(random: Any, *shape: int) -> Any:
@@ -56,7 +56,8 @@ def _run(inputs: list[Any], op: Any, out: Any, **attrs: Any) -> Any:
     every = {**op.schema.defaults, **attrs}
     chosen = op.select_fast("cpu", [spec_of(x) for x in inputs], every)
     assert chosen is not None
-    assert chosen.name == ("generated.wide_dot" if op is DOT else "generated.wide_dense")
+    names = {DOT: "generated.wide_dot", WIDE_DOT: "generated.wide_dot_to_float32"}
+    assert chosen.name == names.get(op, "generated.wide_dense")
     chosen.run(np, out, *inputs, **every)
     return out
 
@@ -70,8 +71,9 @@ def _dense(inputs: list[Any], op: Any = FULLY_CONNECTED, out: Any = None, **attr
 
 def _check(found: Any, expected: Any, terms: int) -> None:
     """Compare with a result that is rounded once, after sums of float32."""
+    rtol = 2**-8 if found.dtype == BFLOAT16 else 2**-22
     wide = found.astype(np.float64)
-    np.testing.assert_allclose(wide, expected, rtol=2**-8, atol=terms * 2.0**-22)
+    np.testing.assert_allclose(wide, expected, rtol=rtol, atol=terms * 2.0**-22)
 
 
 def _exact(inputs: list[Any], activation: str | None = None) -> Any:
@@ -125,19 +127,20 @@ def test_leading_axes_are_rows() -> None:
 @pytest.mark.parametrize("transpose_a", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
 @pytest.mark.parametrize("sizes", [(64, 96, 96), (77, 130, 1), (530, 2100, 70), (65, 33, 1203)])
+@pytest.mark.parametrize("op", [DOT, WIDE_DOT])
 def test_products_are_those_of_float64(
-    transpose_a: bool, transpose_b: bool, sizes: tuple[int, int, int]
+    op: Any, transpose_a: bool, transpose_b: bool, sizes: tuple[int, int, int]
 ) -> None:
     rows, columns, inner = sizes
     random = np.random.default_rng(rows)
     lhs = _made(random, *((inner, rows) if transpose_a else (rows, inner)))
     rhs = _made(random, *((columns, inner) if transpose_b else (inner, columns)))
-    out = np.full((rows, columns), np.nan, BFLOAT16)
+    out = np.full((rows, columns), np.nan, BFLOAT16 if op is DOT else np.float32)
     attrs = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     if rows * columns * inner < wide_products._WORTH:
         wide_products._dot(np, out, lhs, rhs, **attrs)
     else:
-        _run([lhs, rhs], DOT, out, **attrs)
+        _run([lhs, rhs], op, out, **attrs)
     left, right = lhs.astype(np.float64), rhs.astype(np.float64)
     _check(out, (left.T if transpose_a else left) @ (right.T if transpose_b else right), inner)
 
@@ -184,11 +187,22 @@ def test_other_calls_are_left_to_other_kernels(monkeypatch: Any) -> None:
     assert not supports(Spec((2, 200), BFLOAT16), *fits[1:])  # not worth the loops
     assert not supports(*fits[:2], Spec((300, 1), BFLOAT16))
     assert not wide_products._supports_dot(
-        Spec((2, 300, 200), BFLOAT16), Spec((200, 300), BFLOAT16), transpose_b=False
+        Spec((2, 300, 200), BFLOAT16),
+        Spec((200, 300), BFLOAT16),
+        transpose_a=False,
+        transpose_b=False,
     )
     with monkeypatch.context() as patch:
-        patch.setattr(wide_products, "_lacks_bfloat16", lambda: False)
+        patch.setattr(wide_products, "_least_rows", lambda: math.inf)
         assert not supports(*fits)
+        patch.setattr(wide_products, "_least_rows", lambda: 128)
+        assert not supports(*fits)
+        long, wide = Spec((128, 200), BFLOAT16), Spec((200, 128), BFLOAT16)
+        assert supports(long, *fits[1:])
+        dot = {"transpose_a": False, "transpose_b": False}
+        assert wide_products._supports_dot(long, wide, **dot)
+        few = Spec((200, 100), BFLOAT16)  # transposed
+        assert not wide_products._supports_dot(few, long, transpose_a=True, transpose_b=True)
     data, weight, bias = _inputs(16, 300, 200)
     with pytest.raises(RefusedError, match="wide_products: expected contiguous arrays"):
         wide_products._dense(
@@ -196,11 +210,18 @@ def test_other_calls_are_left_to_other_kernels(monkeypatch: Any) -> None:
         )
 
 
-@pytest.mark.parametrize("feature", wide_products._FAST_FEATURES)
-def test_processors_with_bfloat16_are_known(monkeypatch: Any, feature: str) -> None:
+@pytest.mark.parametrize(
+    ("features", "rows"),
+    [
+        *((f"+avx512f,{name},-sha", math.inf) for name in wide_products._FAST_FEATURES),
+        ("+avx2,-avx512bf16", 0),
+        ("+avx512f,+avx512bf16,+sse4a", math.inf),  # of AMD
+        ("+avx512f,+avx512bf16,-amx-bf16,-sse4a", 128),  # of Intel, without AMX
+    ],
+)
+def test_processors_with_bfloat16_are_known(monkeypatch: Any, features: str, rows: float) -> None:
     monkeypatch.undo()
-    for features, lacks in ((f"+avx512f,{feature},-sha", False), ("+avx2,-avx512bf16", True)):
-        wide_products._lacks_bfloat16.cache_clear()
-        monkeypatch.setattr(wide_products, "host", lambda found=features: ("", found))
-        assert wide_products._lacks_bfloat16() is lacks
-    wide_products._lacks_bfloat16.cache_clear()
+    wide_products._least_rows.cache_clear()
+    monkeypatch.setattr(wide_products, "host", lambda: ("", features))
+    assert wide_products._least_rows() == rows
+    wide_products._least_rows.cache_clear()

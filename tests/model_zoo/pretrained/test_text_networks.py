@@ -28,7 +28,15 @@ LANGUAGE_MODELS = [
 UNUSED = {
     "_sliding_window_pattern",
     "decoder_sparse_step",
+    "classifier_proj_size",
     "global_attn_every_n_layers",
+    "init_std",
+    "mask_feature_length",
+    "mask_time_length",
+    "mask_time_min_masks",
+    "mask_time_prob",
+    "median_filter_width",
+    "num_decoder_layers",
     "initializer_cutoff_factor",
     "max_window_layers",
     "num_local_experts",
@@ -51,6 +59,7 @@ OF_HEADS = {
     "classifier_pooling",
     "decoder_bias",
     "qa_dropout",
+    "scale_decoder_outputs",
     "seq_classif_dropout",
     "tie_word_embeddings",
 }
@@ -80,10 +89,14 @@ def expected(case: str) -> dict[str, Any]:
         return dict(file)
 
 
-def given(case: str) -> list[Any]:
-    """Return the inputs of a network."""
-    rows = inputs(CONFIGS[case]["model_type"]).values()
-    return [None if row is None else mx.nd.array(row, dtype="int32") for row in rows]
+def given(case: str, dtype: str = "float32") -> list[Any]:
+    """Return the inputs of a network, whose features are of its dtype."""
+    rows = inputs(CONFIGS[case])
+    dtypes = {"input_features": dtype}
+    return [
+        None if row is None else mx.nd.array(row, dtype=dtypes.get(name, "int32"))
+        for name, row in rows.items()
+    ]
 
 
 def joined(made: Any) -> mx.nd.NDArray:
@@ -95,6 +108,10 @@ def joined(made: Any) -> mx.nd.NDArray:
 
 def first(made: Any) -> mx.nd.NDArray:
     return made if isinstance(made, mx.nd.NDArray) else made[0]
+
+
+def reads_a_source(case: str) -> bool:
+    return bool(CONFIGS[case].get("is_encoder_decoder"))
 
 
 def tokens(rows: Any = TOKENS) -> mx.nd.NDArray:
@@ -155,7 +172,8 @@ def test_saved_folders_have_the_same_settings_and_weights(case: str, tmp_path: P
     assert before.keys() - after.keys() <= DEAD
     for name, record in after.items():
         assert record.values.tobytes() == before[name].values.tobytes(), name
-    values = [joined(x(*given(case))).asnumpy().tobytes() for x in (net, from_pretrained(tmp_path))]
+    nets = (net, from_pretrained(tmp_path))
+    values = [joined(x(*given(case, "bfloat16"))).asnumpy().tobytes() for x in nets]
     assert values[0] == values[1]
 
 
@@ -179,10 +197,32 @@ def test_tokens_with_a_cache_are_those_of_transformers_without(case: str) -> Non
     assert greedy(net, TOKENS[0], len(want)) == want
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [case for case in CASES if not reads_a_source(case)])
 def test_a_padded_row_has_the_features_that_it_has_alone(case: str) -> None:
     body = body_of(network(case))
     lengths = mx.nd.array([5, 8], dtype="int32")
     both = first(body(tokens(), None, lengths))
     close(both[0, :5], first(body(tokens([TOKENS[0][:5]])))[0].asnumpy(), 1e-5)
     close(both[1], first(body(tokens([TOKENS[1]])))[0].asnumpy(), 1e-5)
+
+
+@pytest.mark.parametrize("case", ["bart", "bart_body", "t5", "t5_body", "t5_gated"])
+def test_a_padded_source_gives_the_scores_that_it_gives_alone(case: str) -> None:
+    net = network(case)
+    source, target, _ = given(case)
+    both = net(source, target, mx.nd.array([5, 8], dtype="int32"))
+    close(both[:1], net(source[:1, :5], target[:1]).asnumpy(), 1e-5)
+    close(both[1:], net(source[1:], target[1:]).asnumpy(), 1e-5)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if reads_a_source(case)])
+def test_a_decoder_with_a_cache_gives_what_it_gives_without(case: str) -> None:
+    net = network(case)
+    source, target, *lengths = given(case)
+    want = net(source, target, *lengths).asnumpy()
+    for hybridized in (False, True):
+        net.hybridize(hybridized)
+        cache = net.begin_cache(net.encode(source, *lengths), 12, *lengths)
+        for begin, end in ((0, 3), (3, 4), (4, 6)):
+            close(net.decode(target[:, begin:end], cache), want[:, begin:end], 1e-5)
+            cache.layers[0][0].position[:] += end - begin

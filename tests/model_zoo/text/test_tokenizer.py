@@ -233,6 +233,8 @@ def test_wrong_settings_are_refused(settings, message: str, tmp_path: Path) -> N
     [
         (lambda t: t.encode(3), ArgumentTypeError, "expected each text or pair as text, got 3"),
         (lambda t: t.encode("a", 3), ArgumentTypeError, "as text, got 3"),
+        (lambda t: t.encode("a\udce9"), ArgumentError, r"Unicode text, got '\\udce9' at 1"),
+        (lambda t: t.batch([("a", "\ud800")]), ArgumentError, r"Unicode text, got '\\ud800' at 0"),
         (lambda t: t.encode("a", max_length=2), ArgumentError, "above the 2 special tokens, got 2"),
         (lambda t: t.encode("a", max_length=9.5), ArgumentError, "special tokens, got 9.5"),
         (lambda t: t.encode("a", truncation_side="top"), ArgumentError, "a side of left, right"),
