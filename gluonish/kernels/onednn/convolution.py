@@ -173,9 +173,9 @@ def _choices(
     if depthwise and _is_channels_last(data) != _is_channels_last(out):
         # The library's depthwise kernels take one layout. For two it has another kernel, that pads
         # each group to 16 channels: 7 times the time.
-        both = [_channels_last(engine, array) for array in (data, out)]
+        source, target = _channels_last(engine, data), _channels_last(engine, out)
         return [
-            _Layouts(*both, _is_channels_last(out)),
+            _Layouts(source, target, _is_channels_last(out)),
             _Layouts(engine.undecided(data), engine.undecided(out), False),
         ]
     # A 1x1 convolution with channels first is a matrix product: no reorder pays.
@@ -187,10 +187,13 @@ def _choices(
         # some extents.
         return [undecided]
     keeps_out = contiguous or _is_channels_last(out)
-    source = engine.describe if contiguous or _is_channels_last(data) else engine.undecided
-    target = engine.describe if keeps_out else engine.undecided
+    keeps_data = contiguous or _is_channels_last(data)
     return [
-        _Layouts(source(data), target(out), keeps_out),
+        _Layouts(
+            engine.describe(data) if keeps_data else engine.undecided(data),
+            engine.describe(out) if keeps_out else engine.undecided(out),
+            keeps_out,
+        ),
         undecided,
     ]
 
@@ -202,7 +205,7 @@ def _channels_last(engine: Engine, array: Array) -> Descriptor:
 
 
 def _is_depthwise(data: Array, weight: Array, window: Window) -> bool:
-    return 1 < window.num_group == data.shape[1] == weight.shape[0]
+    return bool(1 < window.num_group == data.shape[1] == weight.shape[0])
 
 
 def _is_channels_last(array: Array) -> bool:
