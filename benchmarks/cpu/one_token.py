@@ -56,7 +56,7 @@ class _Layers(mx.gluon.HybridBlock):
         return self.output(x)
 
 
-def _pass(
+def layers_on(
     rows: int, layers: int, dtype: str, *, ours: bool = True, group_size: int | None = -1
 ) -> tuple[Callable[[], None], int]:
     """Return a function that runs the layers once, and the bytes of their weights.
@@ -126,16 +126,16 @@ def _contenders(
 ) -> dict[str, tuple[Callable[[], None], int]]:
     """Return what is measured: functions, and the bytes that they read."""
     if dtype != "int8":
-        ours = _pass(rows, layers, dtype)
-        library = _pass(rows, layers, dtype, ours=False)
+        ours = layers_on(rows, layers, dtype)
+        library = layers_on(rows, layers, dtype, ours=False)
         return {"limit": (_reads(ours[1]), ours[1]), "our kernel": ours, "oneDNN": library}
-    small = _pass(rows, layers, data, group_size=None)
+    small = layers_on(rows, layers, data, group_size=None)
     return {
         "limit": (_reads(small[1]), small[1]),
-        "float32": _pass(rows, layers, "float32"),
-        "bfloat16": _pass(rows, layers, "bfloat16"),
+        "float32": layers_on(rows, layers, "float32"),
+        "bfloat16": layers_on(rows, layers, "bfloat16"),
         "int8": small,
-        "int8 by 64": _pass(rows, layers, data, group_size=64),
+        "int8 by 64": layers_on(rows, layers, data, group_size=64),
     }
 
 

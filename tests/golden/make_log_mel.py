@@ -27,7 +27,7 @@ def features(samples: np.ndarray, **settings: Any) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    found = {
+    found: dict[str, Any] = {
         f"mels {mels}": features(speech(70_000), feature_size=mels)[:, ::STEP] for mels in (80, 128)
     }
     found["small"] = features(speech(6000), **SMALL)

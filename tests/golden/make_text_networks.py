@@ -223,6 +223,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "t5_body": ("T5Model", {"feed_forward_proj": "gelu", "relative_attention_num_buckets": 6}),
     "t5_encoder": ("T5EncoderModel", {"feed_forward_proj": "gated-silu"}),
     "bart": ("BartForConditionalGeneration", {"decoder_layers": 1}),
+    "bart_untied": ("BartForConditionalGeneration", {"tie_word_embeddings": False}),
     "bart_body": (
         "BartModel",
         {"scale_embedding": True, "activation_function": "relu", "decoder_ffn_dim": 20,

@@ -7,7 +7,7 @@ TOKENS = [[3, 1, 4, 1, 5, 9, 2, 6], [5, 3, 5, 8, 9, 7, 9, 3]]
 TOKEN_TYPES = [[0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 0, 1, 1]]
 LENGTHS = [8, 6]
 # Weights that transformers writes, and does not use if the scores' weight is not the embedding's.
-DEAD = {"cls.predictions.bias", "lm_head.bias"}
+DEAD = {"cls.predictions.bias", "lm_head.bias", "model.shared.weight"}
 ENCODERS = ("bert", "distilbert", "electra", "modernbert", "roberta")
 TARGETS = [[0, 7, 1, 8, 2, 8], [0, 8, 2, 8, 4, 5]]
 # Log-mel features (2, 5 mels, 12 frames), of few digits.

@@ -206,9 +206,10 @@ def test_features_of_another_shape_are_refused() -> None:
                 net(wrong, target)
         with pytest.raises(mx.base.MXNetError, match=r"mel features \(N, 5, 12\), got shape"):
             net.encode(wrong)
-    for features in ((2, 5, 10), (5, 10), (1, 2, 5, 12)):
+    features = [np.ones((2, 5, 10)), np.ones((5, 10)), np.ones((1, 2, 5, 12))]
+    for one in features:
         with pytest.raises(mx.base.MXNetError, match=r"generate: expected mel features \(N, 5, 12"):
-            net.generate(np.ones(features))
+            net.generate(one)
     prompts: list[Any] = ["text", [], [1, 2], {}, [[[1], [1, 2]]]]
     for prompt in prompts:
         with pytest.raises(mx.base.MXNetError, match="generate: expected mel features"):
@@ -321,3 +322,115 @@ def test_what_needs_a_network_without_an_encoder_is_refused() -> None:
         network("bart").begin_cache(mx.nd.ones((1, 3, 16)), 33)
     with pytest.raises(mx.base.MXNetError, match="a body with encoder and decoder, got GPT2"):
         mx.model_zoo.text.Seq2SeqLM(mx.model_zoo.text.GPT2(8, 8, 1, 2))
+
+
+# Settings and options of published folders: their names and kinds of values.
+PUBLISHED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "T5 of 2019": (
+        {
+            "architectures": ["T5ForConditionalGeneration"], "d_ff": 64, "d_kv": 8, "d_model": 16,
+            "decoder_start_token_id": 0, "dropout_rate": 0.1, "eos_token_id": 1,
+            "initializer_factor": 1.0, "is_encoder_decoder": True, "layer_norm_epsilon": 1e-6,
+            "model_type": "t5", "n_positions": 512, "num_heads": 2, "num_layers": 1,
+            "output_past": True, "pad_token_id": 0, "relative_attention_num_buckets": 32,
+            "task_specific_params": {"summarization": {"num_beams": 4}}, "vocab_size": 32,
+        },
+        {"_from_model_config": True, "decoder_start_token_id": 0, "eos_token_id": 1},
+    ),
+    "T5 of 2022": (
+        {
+            "architectures": ["T5ForConditionalGeneration"], "d_ff": 64, "d_kv": 8, "d_model": 16,
+            "decoder_start_token_id": 0, "dropout_rate": 0.1, "eos_token_id": 1,
+            "feed_forward_proj": "gated-gelu", "initializer_factor": 1.0, "vocab_size": 32,
+            "dense_act_fn": "gelu_new", "is_gated_act": True, "num_decoder_layers": 2,
+            "is_encoder_decoder": True, "layer_norm_epsilon": 1e-6, "model_type": "t5",
+            "n_positions": 512, "num_heads": 2, "num_layers": 1, "output_past": True,
+            "relative_attention_max_distance": 128, "relative_attention_num_buckets": 32,
+            "tie_word_embeddings": False, "torch_dtype": "float32", "use_cache": True,
+        },
+        {"decoder_start_token_id": 0, "eos_token_id": 1, "transformers_version": "4.27.0"},
+    ),
+    "BART": (
+        {
+            "_num_labels": 3, "activation_dropout": 0.0, "activation_function": "gelu",
+            "add_bias_logits": False, "add_final_layer_norm": False, "attention_dropout": 0.0,
+            "architectures": ["BartForConditionalGeneration"], "bos_token_id": 0,
+            "classif_dropout": 0.1, "classifier_dropout": 0.0, "d_model": 16,
+            "decoder_attention_heads": 2, "decoder_ffn_dim": 64, "decoder_layerdrop": 0.0,
+            "decoder_layers": 1, "decoder_start_token_id": 2, "dropout": 0.1,
+            "early_stopping": True, "encoder_attention_heads": 2, "encoder_ffn_dim": 64,
+            "encoder_layerdrop": 0.0, "encoder_layers": 1, "eos_token_id": 2,
+            "force_bos_token_to_be_generated": True, "forced_bos_token_id": 0,
+            "forced_eos_token_id": 2, "gradient_checkpointing": False, "init_std": 0.02,
+            "is_encoder_decoder": True, "length_penalty": 2.0, "max_length": 142,
+            "max_position_embeddings": 64, "min_length": 5, "model_type": "bart",
+            "no_repeat_ngram_size": 3, "normalize_before": False, "normalize_embedding": True,
+            "num_beams": 4, "num_hidden_layers": 1, "output_past": True, "pad_token_id": 1,
+            "prefix": " ", "scale_embedding": False, "vocab_size": 32,
+        },
+        {
+            "_from_model_config": True, "bos_token_id": 0, "decoder_start_token_id": 2,
+            "early_stopping": True, "eos_token_id": 2, "forced_bos_token_id": 0,
+            "forced_eos_token_id": 2, "length_penalty": 2.0, "max_length": 14, "min_length": 5,
+            "no_repeat_ngram_size": 3, "num_beams": 4, "pad_token_id": 1,
+        },
+    ),
+    "Whisper": (
+        {
+            "activation_dropout": 0.0, "activation_function": "gelu", "apply_spec_augment": False,
+            "architectures": ["WhisperForConditionalGeneration"], "attention_dropout": 0.0,
+            "begin_suppress_tokens": [2, 7], "bos_token_id": 2, "classifier_proj_size": 256,
+            "d_model": 16, "decoder_attention_heads": 2, "decoder_ffn_dim": 64,
+            "decoder_layerdrop": 0.0, "decoder_layers": 1, "decoder_start_token_id": 0,
+            "dropout": 0.0, "encoder_attention_heads": 2, "encoder_ffn_dim": 64,
+            "encoder_layerdrop": 0.0, "encoder_layers": 1, "eos_token_id": 2,
+            "forced_decoder_ids": [[1, 20], [2, 23], [3, 31]], "init_std": 0.02,
+            "is_encoder_decoder": True, "mask_feature_length": 10, "mask_time_prob": 0.05,
+            "max_length": 24, "max_source_positions": 6, "max_target_positions": 24,
+            "median_filter_width": 7, "model_type": "whisper", "num_hidden_layers": 1,
+            "num_mel_bins": 5, "pad_token_id": 2, "scale_embedding": False,
+            "suppress_tokens": [1, 3], "torch_dtype": "float32", "use_cache": True,
+            "use_weighted_layer_sum": False, "vocab_size": 32,
+        },
+        {
+            **SPEECH_CONFIG, "alignment_heads": [[0, 0]],
+            "forced_decoder_ids": [[1, None], [2, 23]],
+            "max_initial_timestamp_index": 5, "max_length": 24, "pad_token_id": 2,
+            "prev_sot_token_id": 29, "return_timestamps": False,
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_settings_and_options_of_published_folders_are_understood(
+    name: str, tmp_path: Path
+) -> None:
+    settings, options = PUBLISHED[name]
+    body: Any
+    if name.startswith("T5"):
+        gated, layers = "feed_forward_proj" in settings, settings.get("num_decoder_layers", 1)
+        activation = "gelu_tanh" if gated else "relu"
+        body = mx.model_zoo.text.T5(
+            32, 16, 64, 1, 2, layers, head_units=8, activation=activation, gated=gated
+        )
+        net: Any = mx.model_zoo.text.Seq2SeqLM(body, tied=not gated, scaled=not gated)
+    elif name == "BART":
+        body = mx.model_zoo.text.BART(32, 16, *(1, 2, 64), *(1, 2, 64), max_length=64)
+        net = mx.model_zoo.text.Seq2SeqLM(body, fixed_bias=True)
+    else:
+        sizes: dict[str, Any] = {"max_source_length": 6, "max_length": 24}
+        body = mx.model_zoo.speech.Whisper(32, 5, 16, *(1, 2, 64), *(1, 2, 64), **sizes)
+        net = mx.model_zoo.speech.SpeechSeq2SeqLM(body)
+    mx.random.seed(3)
+    net.initialize(mx.init.Normal(0.3))
+    save_pretrained(net, tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    (tmp_path / "generation_config.json").write_text(json.dumps(options))
+    found = from_pretrained(tmp_path)
+    source = FEATURES[0] if name == "Whisper" else PROMPT
+    assert found.generation_config.items() >= options.items()
+    net.generation_config = options
+    assert found.generate(source) == net.generate(source) != []
+    (tmp_path / "generation_config.json").unlink()
+    assert from_pretrained(tmp_path).generate(source, 3)

@@ -415,6 +415,7 @@ KERNELS = (
             *(BackEnd.GENERATED, "cached_attention", _supports),
             run=_run,
             enabled=available,
+            reads_strides=lambda position, shape, strides: position < 3 and strides[-1] == 1,
         ),
     ),
 )

@@ -166,8 +166,18 @@ class _Layouts(NamedTuple):
     keeps_out: bool
 
 
-def _choices(engine: Engine, data: Array, out: Array, *, pointwise: bool) -> list[_Layouts]:
+def _choices(
+    engine: Engine, data: Array, out: Array, *, pointwise: bool, depthwise: bool
+) -> list[_Layouts]:
     """Return layouts to try, best first: the arrays' actual layouts if fast, then undecided."""
+    if depthwise and _is_channels_last(data) != _is_channels_last(out):
+        # The library's depthwise kernels take one layout. For two it has another kernel, that pads
+        # each group to 16 channels: 7 times the time.
+        source, target = _channels_last(engine, data), _channels_last(engine, out)
+        return [
+            _Layouts(source, target, _is_channels_last(out)),
+            _Layouts(engine.undecided(data), engine.undecided(out), False),
+        ]
     # A 1x1 convolution with channels first is a matrix product: no reorder pays.
     contiguous = pointwise and data.flags.c_contiguous and out.flags.c_contiguous
     undecided = _Layouts(engine.undecided(data), engine.undecided(out), False)
@@ -177,12 +187,25 @@ def _choices(engine: Engine, data: Array, out: Array, *, pointwise: bool) -> lis
         # some extents.
         return [undecided]
     keeps_out = contiguous or _is_channels_last(out)
-    source = engine.describe if contiguous or _is_channels_last(data) else engine.undecided
-    target = engine.describe if keeps_out else engine.undecided
+    keeps_data = contiguous or _is_channels_last(data)
     return [
-        _Layouts(source(data), target(out), keeps_out),
+        _Layouts(
+            engine.describe(data) if keeps_data else engine.undecided(data),
+            engine.describe(out) if keeps_out else engine.undecided(out),
+            keeps_out,
+        ),
         undecided,
     ]
+
+
+def _channels_last(engine: Engine, array: Array) -> Descriptor:
+    """Return the channels-last layout of an array's shape and dtype."""
+    layout = np.moveaxis(np.empty_like(np.moveaxis(array, 1, -1), order="C"), -1, 1)
+    return engine.describe(layout)
+
+
+def _is_depthwise(data: Array, weight: Array, window: Window) -> bool:
+    return bool(1 < window.num_group == data.shape[1] == weight.shape[0])
 
 
 def _is_channels_last(array: Array) -> bool:
@@ -244,7 +267,14 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Pla
         attributes = Attributes(engine.api, form.post_ops, added)
         return _forward(engine, layouts, weight, bias, window, attributes.handle)
 
-    descriptor = _first_fast(_choices(engine, data, out, pointwise=pointwise), describe)
+    descriptor = _first_fast(
+        _choices(
+            *(engine, data, out),
+            pointwise=pointwise,
+            depthwise=_is_depthwise(data, weight, window),
+        ),
+        describe,
+    )
     builder = Builder(engine)
     target = builder.operand(engine.describe(out))
     reads = {
@@ -277,7 +307,14 @@ def _plan_backward_data(engine: Engine, arrays: tuple[Array, ...], window: Windo
             *(hint.handle, engine.attributes),
         )
 
-    descriptor = _first_fast(_choices(engine, out, grad, pointwise=pointwise), describe)
+    descriptor = _first_fast(
+        _choices(
+            *(engine, out, grad),
+            pointwise=pointwise,
+            depthwise=_is_depthwise(out, weight, window),
+        ),
+        describe,
+    )
     builder = Builder(engine)
     target = builder.operand(engine.describe(out))
     reads = {
@@ -307,7 +344,12 @@ def _plan_backward_weight(engine: Engine, arrays: tuple[Array, ...], window: Win
             *(hint.handle, engine.attributes),
         )
 
-    descriptor = _first_fast(_choices(engine, data, grad, pointwise=False), describe)
+    descriptor = _first_fast(
+        _choices(
+            *(engine, data, grad), pointwise=False, depthwise=_is_depthwise(data, out, window)
+        ),
+        describe,
+    )
     builder = Builder(engine)
     writes = {
         Argument.DIFF_WEIGHTS: builder.operand(

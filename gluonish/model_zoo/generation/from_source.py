@@ -1,6 +1,6 @@
 """Generation by an encoder and a decoder: texts whose source the encoder reads once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -14,7 +14,10 @@ from gluonish.model_zoo.generation.cache import Cache
 from gluonish.model_zoo.generation.generate import Generates, rows_of
 from gluonish.model_zoo.generation.network_graph import NetworkGraph
 from gluonish.model_zoo.generation.options import GenerationOptions
+from gluonish.model_zoo.generation.processors import Processor
 from gluonish.model_zoo.generation.runner import Next, Runner, checked_prompts
+from gluonish.model_zoo.generation.search import NewToken
+from gluonish.model_zoo.generation.speculative import Guess
 from gluonish.ndarray import NDArray
 
 _LEAST_LENGTH = 16
@@ -165,8 +168,8 @@ class GeneratesFromSource(Generates):
         """What computes the next scores; it has the number of plans, ``num_plans``."""
         if self._runner is None:
             object.__setattr__(self, "_runner", SourceRunner(self))
-        made: SourceRunner = self._runner
-        return made
+        made: Any = self._runner
+        return made  # type: ignore[no-any-return]
 
     @property
     def max_source_length(self) -> int:
@@ -242,7 +245,14 @@ class GeneratesFromSource(Generates):
         (begin,) = checked_prompts(self, [given], "decoder_input_ids", self.max_length)
         return [begin for _ in memory.groups]
 
-    def _guessed(self, *args: Any) -> Any:
+    def _guessed(
+        self,
+        rows: list[list[int]],
+        options: GenerationOptions,
+        further: Sequence[Processor],
+        cache: Cache | None,
+        guess: Guess,
+    ) -> Iterator[NewToken]:
         raise ArgumentError(
             "generate: expected no assistant_model and prompt_lookup for a network with an "
             "encoder, got one"

@@ -190,7 +190,7 @@ def checked_prompts(
         ArgumentError: A prompt is empty, longer than the network's positions, or has a token out of
             the vocabulary.
     """
-    most = net.max_prompt_length if most is None else most
+    limit: int = net.max_prompt_length if most is None else most
     checked = []
     for i, prompt in enumerate(prompts):
         name = f"{what} {i}" if what == "prompt" else what
@@ -205,9 +205,9 @@ def checked_prompts(
                 f"generate: expected tokens of {name} from 0 to {net.vocab_size - 1}, got "
                 f"{row.min() if row.min() < 0 else row.max()}"
             )
-        if row.size > most:
+        if row.size > limit:
             raise ArgumentError(
-                f"generate: expected {name} of at most {most} tokens, which are the "
+                f"generate: expected {name} of at most {limit} tokens, which are the "
                 f"positions of {type(net).__name__}, got {row.size}"
             )
         checked.append([int(token) for token in row])

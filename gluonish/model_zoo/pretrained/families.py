@@ -107,6 +107,7 @@ class Family:
         variants: Families of the same ``model_type`` with other bodies, such as an encoder alone.
         others: Beginnings of names that files of other architectures have beside those of this
             one, which are left out if the architecture is asked for.
+        of_file: See `Head.of_file`; of the body's class.
     """
 
     model_type: str
@@ -121,6 +122,7 @@ class Family:
     timm_names: Names = ()
     variants: tuple["Family", ...] = ()
     others: tuple[str, ...] = ()
+    of_file: Callable[[Collection[str], Mapping[str, Any]], Mapping[str, Any]] | None = None
 
     def variant(self, architecture: str) -> "Family":
         """Return the family of an architecture: a variant, or this one."""
@@ -185,17 +187,19 @@ class Family:
     def decided_by(
         self, names: Collection[str], net: HybridBlock, changes: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Return the arguments of a network's head that a file decides, other than it has them.
+        """Return the arguments of a network that a file decides, other than it has them.
 
         Args:
             names: Names of the file's tensors.
             net: The network that settings describe.
             changes: Arguments in place of those of the settings, which come first.
         """
+        made: dict[str, Any] = {}
         head = None if body_of(net) is net else self.head(self.architecture_of(net))
-        if head is None or head.of_file is None:
-            return {}
-        made = head.of_file(names, getattr(net, "_arguments", {}))
+        if head is not None and head.of_file is not None:
+            made |= head.of_file(names, getattr(net, "_arguments", {}))
+        if self.of_file is not None:
+            made |= self.of_file(names, body_of(net)._arguments)
         return {name: value for name, value in made.items() if name not in changes}
 
     def table(self, net: HybridBlock, prefix: str, timm: bool = False) -> WeightTable:

@@ -264,7 +264,7 @@ _SETTINGS: tuple[AnySetting, ...] = (
     Fixed("use_weighted_layer_sum", False),
     Ignored("mask_time_prob", "mask_time_length", "mask_time_min_masks", "mask_feature_prob"),
     Ignored("mask_feature_length", "mask_feature_min_masks", "median_filter_width"),
-    Ignored("classifier_proj_size", "max_length"),
+    Ignored("classifier_proj_size"),
 )
 _QKV: Names = (
     ("qkv.weight", rows(*(f"self_attn.{x}_proj.weight" for x in "qkv"))),

@@ -6,6 +6,7 @@ References:
 """
 
 import math
+from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -82,11 +83,12 @@ class _Embeddings(HybridBlock):
         """
         x = self.words(tokens)
         x = x if self._scale == 1.0 else x * self._scale
+        places: Any = positions
         if positions is None and cache is not None:
-            positions = cached_places_of_each(F, x, 1, cache[2])
+            places = cached_places_of_each(F, x, 1, cache[2])
         elif positions is None:
-            positions = F.expand_dims(places_along(F, x, 1), axis=0)
-        x = self.norm(self.positions(x, positions + _FIRST_PLACE))
+            places = F.expand_dims(places_along(F, x, 1), axis=0)
+        x = self.norm(self.positions(x, places + _FIRST_PLACE))
         return x if self.dropout is None else self.dropout(x)
 
 
@@ -146,6 +148,7 @@ class BART(EncoderDecoder):
         max_length: Number of positions; further ones are an error.
         activation: Function of the hidden units; see `TransformerEncoderLayer`.
         scale_embedding: Whether embeddings of words are multiplied by the root of ``units``.
+        shared_embedding: Whether encoder and decoder have one embedding of words.
         dropout: Probability of dropping an element of embeddings, and before each sum, in [0, 1).
         attention_dropout: That of a weight of attention.
         activation_dropout: That of a hidden unit.
@@ -189,6 +192,7 @@ class BART(EncoderDecoder):
         max_length: int = 1024,
         activation: str = "gelu",
         scale_embedding: bool = False,
+        shared_embedding: bool = True,
         dropout: float = 0.1,
         attention_dropout: float = 0.0,
         activation_dropout: float = 0.0,
@@ -205,19 +209,25 @@ class BART(EncoderDecoder):
         scale = math.sqrt(units) if scale_embedding else 1.0
         sides: list[HybridBlock] = []
         with self.name_scope():
+            # It has no effect with embeddings of each side, but files have it.
             self.shared = Embedding(vocab_size, units, dtype=dtype, prefix="shared_")
-            table = (self.shared, units, max_length, scale, dropout, dtype)
+            table = (units, max_length, scale, dropout, dtype)
             for side, kind in (("encoder", _BARTEncoder), ("decoder", _BARTDecoder)):
                 sizes = (num_encoder_layers, units, encoder_hidden_units, encoder_heads)
                 if kind is _BARTDecoder:
                     sizes = (num_decoder_layers, units, decoder_hidden_units, decoder_heads)
                 stack = TransformerEncoder if kind is _BARTEncoder else TransformerDecoder
-                embeddings = _Embeddings(*table, prefix=f"{side}_embeddings_")
+                words = self.shared
+                if not shared_embedding:
+                    words = Embedding(vocab_size, units, dtype=dtype, prefix=f"{side}_words_")
+                embeddings = _Embeddings(words, *table, prefix=f"{side}_embeddings_")
                 if kind is _BARTDecoder:
                     layer["memory_options"] = {"key_units": units}
                 layers: Any = stack(*sizes, prefix=f"{side}_stack_", **layer)
                 sides.append(kind(embeddings, layers, prefix=f"{side}_"))
         self.encoder, self.decoder = sides
+        if not shared_embedding:
+            self.shared.weight.grad_req = "null"
 
 
 def rate(argument: str, default: float) -> Setting:
@@ -239,6 +249,7 @@ SETTINGS: tuple[AnySetting, ...] = (
 )
 _SETTINGS: tuple[AnySetting, ...] = (
     *SETTINGS,
+    Setting("shared_embedding", "tie_word_embeddings", bool, True),
     rate("dropout", 0.1),
     Setting("max_length", "max_position_embeddings", int, 1024),
     Fixed("add_final_layer_norm", False),
@@ -272,6 +283,14 @@ _NAMES: Names = (
         )
     ),
 )
+
+
+def _shared_by_file(names: Collection[str], arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return that a file has one embedding, as before version 5 of transformers all have."""
+    own = any(name.endswith("encoder.embed_tokens.weight") for name in names)
+    return {} if own or arguments["shared_embedding"] else {"shared_embedding": True}
+
+
 register_family(
     Family(
         "bart",
@@ -292,5 +311,6 @@ register_family(
             )
         },
         unused=("encoder.version", "decoder.version"),
+        of_file=_shared_by_file,
     )
 )

@@ -232,3 +232,23 @@ def test_memory_of_a_long_sequence_is_that_of_its_outputs(dtype: Any) -> None:
         tracemalloc.stop()
     matrix = 2 * 2048 * 2048 * 4
     assert peak < matrix / 4
+
+
+@pytest.mark.parametrize(
+    ("query", "keys", "dtype", "changes", "is_in_tiles"),
+    [
+        ((1, 1, 6, 64), (1, 50, 6, 64), "float32", {}, False),
+        ((1, 2, 6, 64), (1, 50, 6, 64), "float32", {}, True),
+        ((1, 1, 6, 64), (1, 50, 3, 64), "float32", {}, True),
+        ((1, 1, 6, 64), (1, 50, 6, 64), "bfloat16", {}, True),
+        ((1, 1, 6, 64), (1, 50, 6, 64), "float32", {"dropout": 0.1}, False),
+        ((1, 1, 6, 64), (1, 50, 6, 64), "float32", {"dropout": 0.1, "train": True}, True),
+    ],
+)
+def test_one_query_is_no_tile(
+    query: Any, keys: Any, dtype: Any, changes: dict[str, Any], is_in_tiles: bool
+) -> None:
+    specs = [Spec(shape, np.dtype(dtype)) for shape in (query, keys, keys)]
+    attrs = {**ATTENTION.schema.defaults, "layout": "NTHC", "train": False, **changes}
+    chosen = ATTENTION.select_fast("cpu", specs, attrs)
+    assert (chosen is not None) == is_in_tiles

@@ -217,7 +217,7 @@ def test_a_padded_row_has_the_features_that_it_has_alone(case: str) -> None:
     close(both[1], first(body(tokens([TOKENS[1]])))[0].asnumpy(), 1e-5)
 
 
-@pytest.mark.parametrize("case", ["bart", "bart_body", "t5", "t5_body", "t5_gated"])
+@pytest.mark.parametrize("case", ["bart", "bart_untied", "bart_body", "t5", "t5_body", "t5_gated"])
 def test_a_padded_source_gives_the_scores_that_it_gives_alone(case: str) -> None:
     net = network(case)
     source, target, _ = given(case)
