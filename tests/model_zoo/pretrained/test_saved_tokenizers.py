@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import gluonish as mx
-from gluonish.model_zoo import from_pretrained, save_pretrained
+from gluonish.model_zoo import from_gguf, from_pretrained, save_pretrained
 from gluonish.model_zoo.pretrained import folder as folders
 from gluonish.model_zoo.text import (
     BERT,
@@ -105,6 +105,17 @@ def test_a_tokenizer_with_several_templates_is_made_again(tmp_path: Path) -> Non
     assert tokenizer.apply_chat_template(messages) == "plain Hi"
     assert tokenizer.apply_chat_template(messages, template="loud") == "LOUD"
     assert tokenizer.max_length == 77
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen2", "phi3"])
+def test_a_network_of_a_gguf_file_is_saved_with_its_tokenizer(name: str, tmp_path: Path) -> None:
+    net = from_gguf(GOLDEN.parent / "gguf" / f"{name}.gguf")
+    save_pretrained(net, tmp_path)
+    tokenizer = from_pretrained(tmp_path).tokenizer
+    ids = [net.tokenizer.encode(text) for text in TEXTS]
+    assert [tokenizer.encode(text) for text in TEXTS] == ids
+    assert [tokenizer.decode(row) for row in ids] == [net.tokenizer.decode(row) for row in ids]
+    assert tokenizer.special == net.tokenizer.special
 
 
 def test_a_side_of_padding_that_was_asked_for_is_saved(tmp_path: Path) -> None:
