@@ -6,10 +6,12 @@ fast product of bfloat16 without the instructions of AVX512_BF16. With them it i
 except on Intel's cores without AMX for 128 rows or more, where it takes 1.35 times as long if the
 weight is not packed.
 
-Dense layers compute the transpose of a block of the output, of which a block of the weight is the
-left operand and the data are the right one: on a core with AVX2, 16 rows take 0.7 of the time of
-the product in the usual order. The number of rows is padded to a multiple of 8: without that, 12
-rows take 1.8 times as long as 16. Sums are float32, in an order that depends on sizes only.
+Dense layers of fewer than 128 rows compute the transpose of a block of the output, of which a block
+of the weight is the left operand and the data are the right one: on a core with AVX2, 16 rows take
+0.7 of the time of the product in the usual order. The number of rows is padded to a multiple of 8:
+without that, 12 rows take 1.8 times as long as 16. More rows are as fast in the usual order, and
+what follows the product reads and writes rows. Sums are float32, in an order that depends on sizes
+only.
 """
 
 import math
@@ -68,6 +70,21 @@ def body(begin, end, params):
                 out[at + j] = float32(0)
 """
 
+# A step is a row of the output and of `sums`.
+_FINISH_ROWS = """
+def body(begin, end, params):
+    out, sums{views}
+    columns = params[{n} + 1]
+    out_step, sums_step = params[{n} + 2], params[{n} + 3]
+    for i in range(begin, end):
+        at, start = i * out_step, i * sums_step
+        for j in range(columns):
+            independent()
+            v = sums[start + j]
+{terms}
+            out[at + j] = {value}
+"""
+
 # A step is a chunk of columns of the output, which are rows of `sums`.
 _FINISH = """
 def body(begin, end, params):
@@ -106,23 +123,25 @@ class Finish(NamedTuple):
         bias: Whether a bias is added.
         addend: Whether an array is added.
         activation: A key of `_ACTIVATIONS`.
+        by_rows: Whether the product is in the order of the output, instead of its transpose.
     """
 
     dtype: Any
     bias: bool = False
     addend: bool = False
     activation: str | None = None
+    by_rows: bool = False
 
     def source(self) -> str:
         """Return the source of the loop."""
         names = ["out", "sums", *["bias"] * self.bias, *["addend"] * self.addend]
         views = ", ".join(f"f32(params[{i}])" for i in range(len(names)))
         terms = ["v = v + bias[j]"] * self.bias + ["v = v + addend[at + j]"] * self.addend
-        text = _FINISH.format(
+        text = (_FINISH_ROWS if self.by_rows else _FINISH).format(
             views="".join(f", {name}" for name in names[2:]) + f" = {views}",
             n=len(names),
             chunk=_CHUNK,
-            terms="\n".join(" " * 16 + term for term in terms),
+            terms="\n".join(" " * (12 if self.by_rows else 16) + term for term in terms),
             value=_ACTIVATIONS[self.activation],
         )
         dtypes = [FLOAT32 if name == "sums" else self.dtype for name in names]
@@ -133,9 +152,9 @@ class Finish(NamedTuple):
 def _finish_plan(finish: Finish, sizes: tuple[int, ...]) -> KernelPlan:
     kernel = compile_kernel(finish.source(), ("contract", "reassoc", "functions"))
     rows, columns = sizes[:2]
-    steps = -(-columns // _CHUNK)
+    steps, elements = (rows, columns) if finish.by_rows else (-(-columns // _CHUNK), rows * _CHUNK)
     addresses = 2 + finish.bias + finish.addend
-    return KernelPlan(kernel, (*[0] * addresses, *sizes), steps, max(1, _GRAIN // (rows * _CHUNK)))
+    return KernelPlan(kernel, (*[0] * addresses, *sizes), steps, max(1, _GRAIN // elements))
 
 
 @lru_cache(1024)
@@ -182,11 +201,13 @@ def dense(
         activation: A key of `_ACTIVATIONS`.
     """
     features = data.shape[1]
-    finish = Finish(out.dtype, "bias" in rest, "addend" in rest, activation)
     limit = max(_PADDING, min(_ROWS, _DATA // features) // _PADDING * _PADDING)
     most = min(limit, -(-len(data) // _PADDING) * _PADDING)
+    by_rows = most >= _MANY_ROWS
+    finish = Finish(out.dtype, "bias" in rest, "addend" in rest, activation, by_rows)
     step = _block_rows(units, features)
-    shapes = (most, features), (step, features), (step, most + _GAP)
+    last = (most, step + _GAP) if by_rows else (step, most + _GAP)
+    shapes = (most, features), (step, features), last
     with Scratch(size_of(*shapes)) as memory:
         rows, weight, sums = matrices(memory, *shapes)
         for start in range(0, len(data), most):
@@ -202,14 +223,18 @@ def dense(
                 block = slice(first, min(units, first + step))
                 width = block.stop - first
                 widen(block, weight[:width])
-                made = sums[:width, :padded]
-                sgemm.product(made, weight[:width], wide.T, add=False)
+                if by_rows:
+                    made = sums[:padded, :width]
+                    sgemm.product(made, wide, weight[:width].T, add=False)
+                else:
+                    made = sums[:width, :padded]
+                    sgemm.product(made, weight[:width], wide.T, add=False)
                 operands = [out[part, block], made]
                 if finish.bias:
                     operands.append(rest["bias"][block])
                 if finish.addend:
                     operands.append(rest["addend"][part, block])
-                plan = _finish_plan(finish, (count, width, units, most + _GAP))
+                plan = _finish_plan(finish, (count, width, units, last[1]))
                 plan.run(*operands)
 
 

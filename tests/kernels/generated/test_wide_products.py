@@ -71,7 +71,7 @@ def _dense(inputs: list[Any], op: Any = FULLY_CONNECTED, out: Any = None, **attr
 
 def _check(found: Any, expected: Any, terms: int) -> None:
     """Compare with a result that is rounded once, after sums of float32."""
-    rtol = 2**-8 if found.dtype == BFLOAT16 else 2**-22
+    rtol = 2**-22 if found.dtype == np.float32 else 2**-8
     wide = found.astype(np.float64)
     np.testing.assert_allclose(wide, expected, rtol=rtol, atol=terms * 2.0**-22)
 
