@@ -24,7 +24,7 @@ from gluonish.kernels.cupy.pointwise_source import (
 from gluonish.kernels.cupy.pointwise_vectors import VectorKernel, vector_length
 from gluonish.kernels.cupy.random_numbers import key_arguments
 from gluonish.kernels.cupy.source import VECTOR_NBYTES, compiled
-from gluonish.kernels.generated.expressions import KINDS, supports, supports_keyed
+from gluonish.kernels.generated.expressions import KINDS, REAL, supports, supports_keyed
 from gluonish.kernels.generated.loops import find_loops, row_major, stretch
 from gluonish.kernels.generated.pointwise import specs_and_shapes
 from gluonish.ops.elementwise.cast import CAST
@@ -347,7 +347,7 @@ def _supports_gelu(
     form = form if act_type is None else FORM_OF.get(act_type)
     if form is None or not data.size:
         return False
-    return all(is_narrow(x.dtype) or (form != "erf" and x.dtype in KINDS) for x in specs)
+    return all(is_narrow(x.dtype) or (form != "erf" and x.dtype in REAL) for x in specs)
 
 
 def _supports_cast(data: Spec, *, dtype: np.dtype[Any]) -> bool:

@@ -13,7 +13,10 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
+from gluonish.core.spec import Spec
 from gluonish.ops.elementwise.unary import ERF, EXP, SIGMOID
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, apply, register
@@ -98,6 +101,13 @@ def second_slope(x: Any, form: str) -> Any:
     return value * (1.0 - value) * (rate * 2.0 + curved)
 
 
+def _infer(grad: Spec, data: Spec, **_: object) -> tuple[Spec]:
+    for name, spec in (("grad", grad), ("data", data)):
+        if not is_floating(spec.dtype):
+            raise OperatorError(f"_gelu_backward: expected floating {name}, got {spec.dtype.name}")
+    return (data,)
+
+
 def _kernel(xp: ModuleType, out: Any, grad: Any, data: Any, *, form: str) -> None:
     out[...] = widen(grad) * gelu_slope(xp, widen(data), form)
 
@@ -112,7 +122,7 @@ def _gradient(g: V, grad: V, data: V, *, form: str) -> tuple[Any, Any]:
 GELU_BACKWARD = register(
     Operator(
         "_gelu_backward",
-        lambda grad, data, **_: (data,),
+        _infer,
         _kernel,
         _gradient,
         doc=(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, OperatorError
+from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.elementwise import LargeKernel, compiled_at_once
 from gluonish.ops.nn.gelu import FORMS, GELU_BACKWARD, gelu, gelu_slope
@@ -99,3 +100,13 @@ def test_other_approximations_are_refused() -> None:
 def test_the_repr_says_an_approximation() -> None:
     assert repr(mx.gluon.nn.GELU("tanh")) == "GELU(tanh)"
     assert "tanh" not in repr(mx.gluon.nn.GELU())
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+@pytest.mark.parametrize("form", FORMS)
+def test_integers_are_refused(dtype: str, form: str) -> None:
+    whole, real = (Spec((3,), np.dtype(kind)) for kind in (dtype, "float32"))
+    for specs, name in (((real, whole), "data"), ((whole, real), "grad")):
+        message = f"_gelu_backward: expected floating {name}, got {dtype}"
+        with pytest.raises(OperatorError, match=message):
+            GELU_BACKWARD.infer(*specs, form=form)
