@@ -106,6 +106,11 @@ def test_layouts_are_strides() -> None:
     swapped = [np.ascontiguousarray(x.swapaxes(1, 2)) for x in inputs[:3]]
     found = _run([*swapped, *inputs[3:]], [17], layout="NTHC")
     np.testing.assert_array_equal(found.swapaxes(1, 2), expected)
+    joined = np.concatenate([x.reshape(2, 1, -1) for x in inputs[:3]], axis=-1)
+    parts = np.split(joined, np.cumsum([x[0].size for x in inputs[:2]]), axis=-1)
+    views = [part.reshape(x.shape) for part, x in zip(parts, inputs, strict=False)]
+    assert not any(x.flags.c_contiguous for x in views)
+    np.testing.assert_array_equal(_run([*views, *inputs[3:]], [17]), expected)
     inputs[0] = np.repeat(inputs[0], 2, axis=-1)[..., ::2]
     with pytest.raises(RefusedError, match="cached_attention: expected contiguous rows"):
         _run(inputs, [17])

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gluonish.kernels.onednn import Backend, install, load, status
+from gluonish.kernels.onednn import Backend, install, load, register, status
 from gluonish.kernels.onednn.engine import ThreadState
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -16,6 +16,7 @@ FLOAT32 = np.dtype(np.float32)
 @pytest.fixture(autouse=True)
 def backend() -> Iterator[Backend]:
     """A back-end with an empty cache for the test alone; what was in use before comes back."""
+    register.enabled()  # loads it once for all; in a test, what it loads would be lost
     previous = status()
     loaded = load(cache_capacity=64)
     if loaded.backend is None:

@@ -195,6 +195,31 @@ def test_strided_arrays(close: Close) -> None:
     assert not wide[..., 1::2].any()
 
 
+@pytest.mark.parametrize("last_data", [True, False])
+@pytest.mark.parametrize("channels", [5, 16, 40])
+@pytest.mark.parametrize("window", [{"pad": (3, 3)}, {"stride": (2, 2), "dilate": (1, 2)}])
+def test_depthwise_between_two_layouts(
+    last_data: bool, channels: int, window: dict[str, Any], dtype: Any, close: Close
+) -> None:
+    attributes = {"kernel": (7, 7) if "pad" in window else (3, 3), "num_group": channels, **window}
+    data = _random((2, channels, 9, 11), dtype, 1)
+    weight, bias = (
+        _random((channels, 1, *attributes["kernel"]), dtype, 2),
+        _random((channels,), dtype, 3),
+    )
+    reference = Reference(data, weight, attributes)
+    of_data, of_out = (channels_last, np.copy) if last_data else (np.copy, channels_last)
+    data, out = of_data(data), of_out(np.full(reference.shape, np.nan, dtype))
+    convolution(out, data, weight, bias, **attributes)
+    close(out, reference.forward(bias))
+    grad = of_out(_random(reference.shape, dtype, 4))
+    data_grad, weight_grad = of_data(np.full_like(data, np.nan)), np.full_like(weight, np.nan)
+    convolution_backward_data(data_grad, grad, weight, **attributes)
+    close(data_grad, reference.backward_data(grad))
+    convolution_backward_weight(weight_grad, grad, data, **attributes)
+    close(weight_grad, reference.backward_weight(grad))
+
+
 def test_the_same_layout_with_other_values_uses_the_plan_again(backend: Any, close: Close) -> None:
     for seed in range(3):
         data, weight = _random((1, 2, 5, 5), np.float32, seed), np.ones((2, 2, 3, 3), np.float32)
