@@ -26,7 +26,8 @@ class PassOptions(NamedTuple):
         segment_sizes: Maximum number of operators in one engine job, forward and backward.
         data_count: Number of inputs that are data; they come before the parameters.
         repeats: Whether to repeat launches by CUDA graphs on a device that supports them.
-        packs_weights: Whether plans of inference may keep copies of weights in faster layouts.
+        packs_weights: Whether plans of inference may have copies of dense layers' weights in the
+            layout that is read fastest.
     """
 
     segment_sizes: tuple[int, int]

@@ -66,6 +66,9 @@ def _run(arguments: argparse.Namespace) -> int:
     texts = arguments.texts or _lines(read_text(arguments.file))
     if not texts:
         raise ArgumentError("embed: expected at least one text, got none")
+    for name in arguments.texts:
+        if not arguments.quiet and Path(name).is_file():
+            sys.stderr.write(f"{name!r} is read as a text; for the lines of the file give --file\n")
     net = _embedder(arguments)
     tokenizer = Tokenizer.from_pretrained(arguments.model, arguments.revision)
     vectors = _vectors(net, tokenizer, texts, arguments)

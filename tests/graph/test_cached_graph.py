@@ -259,6 +259,25 @@ def test_copies_of_weights_are_kept_only_where_they_may_be(packs: bool) -> None:
     assert step.attrs.get("packed", False) is packs
 
 
+def test_only_the_first_shapes_have_copies_of_weights_and_a_shape_gives_equal_bits_again() -> None:
+    x, weight = inputs((64, 128), (256, 128))
+    y = call("FullyConnected", x, weight, num_hidden=256, no_bias=True)
+    cached = _cached([x, weight], [y], data_count=1)
+    random = np.random.default_rng(0)
+    values = array(random.random((256, 128)), ctx=cpu())
+    data = array(random.random((200, 128)), ctx=cpu())
+
+    def results(most: int) -> list[bytes]:
+        return [cached([data[:n], values])[0].asnumpy().tobytes() for n in range(20, most)]
+
+    first = results(30)
+    steps = [plan.forward.layout.instructions[0] for plan in cached._plans.values()]
+    assert [step.attrs.get("packed", False) for step in steps].count(True) == 4
+    assert len(steps) == 10
+    assert results(100)[:10] == first
+    assert results(30) == first  # of plans that were dropped
+
+
 def test_new_shapes_make_new_plans_and_their_number_is_bounded() -> None:
     (a,) = inputs((2,))
     cached = _cached([a], [call("sin", a)])

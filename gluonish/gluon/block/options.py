@@ -28,8 +28,9 @@ class HybridOptions(NamedTuple):
         partition_if_dynamic: Whether to partition graphs whose shapes depend on values, too.
         static_shape: Whether CUDA graphs are allowed; only with ``static_alloc``.
         inline_limit: Maximum number of operators of a graph that a recorded call shows one by one.
-        packs_weights: Whether a plan of inference may keep a copy of each weight in the layout
-            that is read fastest. Each shape of data has its own plan, with its own copies.
+        packs_weights: Whether plans of inference may have a copy of each dense layer's weight in
+            the layout that is read fastest. Each shape of data has its own plan and copies, of
+            which `CachedGraph` bounds the number.
     """
 
     static_alloc: bool = False

@@ -105,8 +105,8 @@ class Family:
         optional: Beginnings of the body's parameters that a file may lack, if an initializer is
             given for them.
         variants: Families of the same ``model_type`` with other bodies, such as an encoder alone.
-        others: Beginnings of names that files of other architectures have beside those of this
-            one, which are left out if the architecture is asked for.
+        others: Beginnings of names that only files of other architectures have; such tensors are
+            left out if the architecture is asked for.
         of_file: See `Head.of_file`; of the body's class.
     """
 

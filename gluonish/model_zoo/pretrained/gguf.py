@@ -75,7 +75,7 @@ def _fields(nbytes: int, **parts: tuple[Any, int]) -> np.dtype[Any]:
 
 # Parts of blocks. Loops over one part of all blocks are long, which NumPy does fastest.
 _Q4_0 = _fields(18, scale=("<f2", 0), words=(("<u8", 2), 2))
-_Q4_1 = _fields(20, scale=("<f2", 0), least=("<f2", 2), words=(("<u8", 2), 4))
+_Q4_1 = _fields(20, scale=("<f2", 0), minimum=("<f2", 2), words=(("<u8", 2), 4))
 _Q8_0 = _fields(34, scale=("<f2", 0), values=(("i1", 32), 2))
 _LOW_HALVES, _HALF = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(4)
 
@@ -106,7 +106,7 @@ def _q4_1(blocks: Any, out: Any) -> None:
     parts = blocks.view(_Q4_1)[:, 0]
     _nibbles(parts["words"], out)
     out *= _column(parts["scale"])
-    out += _column(parts["least"])
+    out += _column(parts["minimum"])
 
 
 def _q8_0(blocks: Any, out: Any) -> None:

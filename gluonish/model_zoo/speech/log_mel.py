@@ -27,7 +27,7 @@ Values = np.ndarray[Any, Any]
 FILE = "preprocessor_config.json"
 _HIGHEST = 8000.0  # Hz, of the last band
 _LEAST_POWER = 1e-10
-_RANGE = 8.0  # powers of ten below the loudest one that are told apart
+_RANGE = 8.0  # powers of ten below the loudest one that are distinguished
 
 
 class LogMel:

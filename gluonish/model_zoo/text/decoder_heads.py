@@ -138,8 +138,8 @@ class CausalSequenceClassifier(_DecoderHead):
         counts = F.expand_dims(places_along(F, tokens, 1, rank=2) + 1, axis=0)
         if self.pad_token_id is None:
             return F.max(counts, axis=1)  # of the only text
-        kept = F.cast(F.cast(tokens, dtype="int32") != self.pad_token_id, dtype="float32")
-        return F.maximum(F.max(F.broadcast_mul(kept, counts), axis=1), 1)
+        is_token = F.cast(F.cast(tokens, dtype="int32") != self.pad_token_id, dtype="float32")
+        return F.maximum(F.max(F.broadcast_mul(is_token, counts), axis=1), 1)
 
 
 class CausalTokenClassifier(_DecoderHead):

@@ -95,7 +95,7 @@ class MemoryDecoder(HybridBlock):
         raise NotImplementedError
 
     def _mask(self, x: Any, cache: Any) -> Any:
-        """Return the mask of self-attention beside the causal one; None for none."""
+        """Return a mask of self-attention in addition to the causal one; None for none."""
         return None
 
     def _finish(self, x: Any) -> Any:
