@@ -73,12 +73,13 @@ def _data(loss: Any, weight: Any, shape: tuple[int, ...], window: Window) -> Any
 
 
 def _filter(image: Any, loss: Any, shape: tuple[int, ...], window: Window) -> Any:
-    weight = np.zeros(shape)
-    columns = _columns(image, weight, loss, window)
+    columns = _columns(image, np.empty(shape), loss, window)
     groups = columns.shape[1]
     losses = loss.reshape(len(loss), groups, loss.shape[1] // groups, -1)
-    found = sum(y @ x.swapaxes(1, 2) for y, x in zip(losses, columns, strict=True))
-    return np.reshape(found, shape)
+    found = losses[0] @ columns[0].swapaxes(1, 2)
+    for y, x in zip(losses[1:], columns[1:], strict=True):
+        found += y @ x.swapaxes(1, 2)
+    return found.reshape(shape)
 
 
 # By the kind of a convolution: ``run(first, second, shape, window)`` on float64.
