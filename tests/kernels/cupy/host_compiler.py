@@ -77,14 +77,15 @@ static inline unsigned __float_as_uint(float x) { unsigned u; memcpy(&u, &x, 4);
 static inline float __uint_as_float(unsigned u) { float x; memcpy(&x, &u, 4); return x; }
 """
 
-# Threads of a block as fibers. A thread that waits switches to the next one, by a few instructions
-# where we have them; `swapcontext`, which does it elsewhere, asks the system about signals each time.
-# From one block to the next fibers wait for work.
+# Threads of a block as fibers. A thread that waits switches to the next one, which takes a few
+# instructions on x86-64; elsewhere `swapcontext` does it, which asks the system about signals each
+# time. From one block to the next the fibers wait for work.
 _BARRIERS = """
 #include <stdio.h>
 #include <stdlib.h>
 #define __shared__ static
-enum { MOST_THREADS = 1024, STACK = (1 << 16) + 448, WARP = 32 };
+enum { MOST_THREADS = 1024, WARP = 32 };
+enum { STACK = (1 << 16) + 448 };  // tops of stacks lie in different lines of a cache
 enum { READY, AT_BARRIER, IN_WARP, ENDED, STATES };
 #ifdef __x86_64__
 typedef void *FiberPlace;  // the top of its stack, where the registers are that calls keep
@@ -178,8 +179,8 @@ static __attribute__((noinline)) void run_ready() {
     if (first != &scheduler_at) switch_to(&scheduler_at, first);
     __asm__ volatile("" ::: "memory");  // others ran
 }
-// Makes the threads ready from ``first`` to ``last`` that wait in a warp, if all of the mask do that
-// they gave.
+// Makes the threads from ``first`` to ``last`` ready that wait in a warp, if all of the mask do
+// that they gave.
 static bool release_warp(unsigned first, unsigned last) {
     unsigned waiting = first, count = 0;
     while (waiting < last && fiber_state[waiting] != IN_WARP) ++waiting;
