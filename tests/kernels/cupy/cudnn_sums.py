@@ -76,10 +76,10 @@ def _filter(image: Any, loss: Any, shape: tuple[int, ...], window: Window) -> An
     columns = _columns(image, np.empty(shape), loss, window)
     groups = columns.shape[1]
     losses = loss.reshape(len(loss), groups, loss.shape[1] // groups, -1)
-    found = losses[0] @ columns[0].swapaxes(1, 2)
-    for y, x in zip(losses[1:], columns[1:], strict=True):
-        found += y @ x.swapaxes(1, 2)
-    return found.reshape(shape)
+    # (g, K/g, N elements) and (g, N elements, C/g taps)
+    left = losses.transpose(1, 2, 0, 3).reshape(*losses.shape[1:3], -1)
+    right = columns.transpose(1, 0, 3, 2).reshape(groups, left.shape[2], -1)
+    return (left @ right).reshape(shape)
 
 
 # By the kind of a convolution: ``run(first, second, shape, window)`` on float64.
