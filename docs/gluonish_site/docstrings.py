@@ -1,0 +1,121 @@
+"""Docstrings as reStructuredText: sections become lists, names in backticks become links."""
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import cache
+
+from sphinx.ext.napoleon import Config, GoogleDocstring
+
+_SECTIONS = [
+    ("Inputs", "params_style"),
+    ("Outputs", "params_style"),
+    ("Attributes", "params_style"),
+    ("Raises", "params_style"),
+]
+# A colon there does not end a type, as napoleon would have it.
+_RETURNS = re.compile(r"^(Returns|Yields ?):\n( +.*\n?)+", re.MULTILINE)
+_COLON = "\0"
+_LITERAL = re.compile(r"(``.+?``|`[^`\n]+`|`[^`]+`)", re.DOTALL)
+_DOTTED = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
+
+
+@cache
+def _config() -> Config:
+    return Config(
+        napoleon_use_param=False,
+        napoleon_use_rtype=False,
+        napoleon_custom_sections=_SECTIONS,
+    )
+
+
+def rst_of(doc: str | None, what: str, name: str, find: Callable[[str], str | None]) -> list[str]:
+    """Return the lines of a docstring as reStructuredText.
+
+    Args:
+        doc: The docstring.
+        what: ``"class"``, ``"function"`` or ``"module"``.
+        name: The full name, for messages.
+        find: Returns the full name of what a name in backticks means, or None.
+    """
+    text = _RETURNS.sub(
+        lambda found: found[0][:8] + found[0][8:].replace(":", _COLON), inspect.cleandoc(doc or "")
+    )
+    lines = escaped(text, find).splitlines()
+    made = GoogleDocstring(lines, _config(), what=what, name=name).lines()
+    return "\n".join(made).replace(_COLON, ":").splitlines()
+
+
+def escaped(text: str, find: Callable[[str], str | None] = lambda _: None) -> str:
+    """Return text with what reStructuredText would take for markup escaped.
+
+    Programs (lines from ``>>>`` to an empty one) and blocks behind ``::`` stay as they are.
+    """
+    parts: list[str] = []
+    prose: list[str] = []
+    inside: int | None = None  # the indentation of what announced the block, -1 in a program
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip())
+        if inside is not None and ((inside == -1 and line.strip()) or (inside >= 0 and (not line.strip() or indent > inside))):
+            parts.append(line)
+            continue
+        inside = None
+        if line.lstrip().startswith(">>> "):
+            parts += [_prose(prose, find)] if prose else []
+            prose = []
+            parts.append(line)
+            inside = -1
+            continue
+        prose.append(line)
+        if line.rstrip().endswith("::"):
+            parts.append(_prose(prose, find))
+            prose = []
+            inside = indent
+    return "\n".join([*parts, _prose(prose, find)] if prose else parts)
+
+
+def _prose(lines: list[str], find: Callable[[str], str | None]) -> str:
+    pieces = _LITERAL.split("\n".join(lines))
+    return "".join(
+        _literal(piece, find) if index % 2 else _plain(piece) for index, piece in enumerate(pieces)
+    )
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"([\\*|`])", r"\\\1", text)
+    return re.sub(r"(?<=\w)_(?![\w])", r"\\_", text)
+
+
+def _literal(text: str, find: Callable[[str], str | None]) -> str:
+    name = text.strip("`")
+    if text.startswith("``") or not _DOTTED.fullmatch(name):
+        return f"``{name.strip()}``"
+    found = find(name.removesuffix("()"))
+    return f"``{name}``" if found is None else f":py:obj:`{name} <{found}>`"
+
+
+def summary(doc: str | None, find: Callable[[str], str | None] = lambda _: None) -> str:
+    """Return the first sentence of a docstring in one line of reStructuredText."""
+    text = " ".join(inspect.cleandoc(doc or "").partition("\n\n")[0].split())
+    found = re.match(r"(.+?[.:])(?= [A-Z`]|$)", text)
+    sentence = (found[1] if found else text).rstrip(":")
+    return escaped(sentence if sentence.count("``") % 2 == 0 else text, find)
+
+
+def indented(lines: list[str], depth: int = 3) -> list[str]:
+    """Return lines moved to the right."""
+    return [" " * depth + line if line.strip() else "" for line in lines]
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]], widths: str = "auto") -> list[str]:
+    """Return the lines of a table; cells are one line each."""
+    lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {widths}", ""]
+    for row in (head, *rows):
+        for index, cell in enumerate(row):
+            lines.append(f"   {'* -' if index == 0 else '  -'} {cell}".rstrip())
+    return [*lines, ""]
+
+
+def heading(text: str, mark: str = "=") -> list[str]:
+    """Return the lines of a heading."""
+    return [text, mark * max(len(text), 4), ""]
