@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import gluonish  # noqa: E402
+import gluonish
 
 project = "gluonish"
 author = copyright = "the contributors of gluonish"  # noqa: A001  # Sphinx's name
@@ -24,7 +24,7 @@ python_maximum_signature_line_length = 88
 add_module_names = True
 toc_object_entries_show_parents = "hide"
 pygments_style = "default"
-pygments_dark_style = "monokai"
+pygments_dark_style = "github-dark"
 
 html_theme = "furo"
 html_title = f"gluonish {version}"

@@ -1,4 +1,4 @@
-"""The Sphinx extension that makes the documentation site from the repository's pages and docstrings.
+"""The Sphinx extension that makes the site from the repository's pages and docstrings.
 
 The folder that Sphinx reads is written here, when a build starts: the Markdown pages of the
 repository with their links adapted (`pages`), the tutorials as notebooks (`tutorials`), a page for
@@ -12,7 +12,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from gluonish_site import navigation, operators, pages, reference, tutorials
-from gluonish_site.names import NamesDirective
+from gluonish_site.names import NamesDirective, TableDirective
 from gluonish_site.namespaces import Names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,5 +54,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write_sources)
     app.connect("env-check-consistency", navigation.keep_titles)
     app.connect("html-page-context", navigation.add_contents, priority=100)
+    app.connect("html-page-context", navigation.show_contents, priority=900)
     app.add_directive("gluonish-names", NamesDirective)
+    app.add_directive("gluonish-table", TableDirective)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

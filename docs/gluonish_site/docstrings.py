@@ -16,6 +16,7 @@ _SECTIONS = [
 # A colon there does not end a type, as napoleon would have it.
 _RETURNS = re.compile(r"^(Returns|Yields ?):\n( +.*\n?)+", re.MULTILINE)
 _COLON = "\0"
+SEPARATOR = "\u2502"  # between the cells of a table
 _LITERAL = re.compile(r"(``.+?``|`[^`\n]+`|`[^`]+`)", re.DOTALL)
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
 
@@ -56,7 +57,10 @@ def escaped(text: str, find: Callable[[str], str | None] = lambda _: None) -> st
     inside: int | None = None  # the indentation of what announced the block, -1 in a program
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip())
-        if inside is not None and ((inside == -1 and line.strip()) or (inside >= 0 and (not line.strip() or indent > inside))):
+        if inside is not None and (
+            (inside == -1 and line.strip())
+            or (inside >= 0 and (not line.strip() or indent > inside))
+        ):
             parts.append(line)
             continue
         inside = None
@@ -107,13 +111,16 @@ def indented(lines: list[str], depth: int = 3) -> list[str]:
     return [" " * depth + line if line.strip() else "" for line in lines]
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]], widths: str = "auto") -> list[str]:
-    """Return the lines of a table; cells are one line each."""
-    lines = [".. list-table::", "   :header-rows: 1", f"   :widths: {widths}", ""]
-    for row in (head, *rows):
-        for index, cell in enumerate(row):
-            lines.append(f"   {'* -' if index == 0 else '  -'} {cell}".rstrip())
-    return [*lines, ""]
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]], widths: str) -> list[str]:
+    """Return the lines of a table.
+
+    Args:
+        head: Titles of the columns.
+        rows: The cells of each row, a line of reStructuredText each.
+        widths: Widths of the columns in percent, with spaces between.
+    """
+    lines = [f" {SEPARATOR} ".join(row) for row in (head, *rows)]
+    return [f".. gluonish-table:: {widths}", "", *indented(lines), ""]
 
 
 def heading(text: str, mark: str = "=") -> list[str]:

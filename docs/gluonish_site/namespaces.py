@@ -107,6 +107,26 @@ GROUPS: dict[str, dict[str, str]] = {
         "gluon.contrib.data.vision.transforms.bbox": "Transforms of images with boxes",
         "gluon.contrib.attention_view": "Look at the weights of attention",
     },
+    "Parts under MXNet's own paths": {
+        "base": "MXNetError, and helpers of MXNet's own modules",
+        "error": "Registered errors",
+        "registry": "Registries of classes",
+        "log": "Loggers",
+        "libinfo": "Paths and version",
+        "library": "Libraries of operators",
+        "executor_manager": "Executors of several devices",
+        "mod.executor_group": "Executors of a Module",
+        "notebook.callback": "Plots while a Module trains",
+        "rtc": "CUDA kernels as text",
+        "gluon.parameter": "Registries of parameters",
+        "gluon.trainer": "Errors of the Trainer",
+        "gluon.contrib.rnn.rnn_cell": "Unroll a cell over a number of steps that varies",
+        "gluon.contrib.estimator.event_handler": "The base class of event handlers",
+        "gluon.contrib.estimator.utils": "Checks of the Estimator",
+        "contrib.amp.loss_scaler": "Scales of losses in float16",
+        "contrib.svrg_optimization.svrg_module": "Module with reduced variance",
+        "contrib.tensorrt": "What was there for TensorRT",
+    },
 }
 # Namespaces whose functions are made from the registry of operators when they are asked for.
 _GENERATED = ("nd", "sym", "npx")
@@ -145,7 +165,9 @@ def resolve(namespace: str) -> ModuleType:
     found: Any = gluonish
     for part in namespace.split(".") if namespace else ():
         following = getattr(found, part, None)
-        found = importlib.import_module(f"{found.__name__}.{part}") if following is None else following
+        found = (
+            importlib.import_module(f"{found.__name__}.{part}") if following is None else following
+        )
     return found  # type: ignore[no-any-return]
 
 
@@ -205,6 +227,8 @@ class Names:
         for namespace, names in self.by_namespace.items():
             for name, value in names.items():
                 self._add(namespace, name, value)
+        for name, functions in self.operators.items():
+            functions.sort(key=lambda function: _rank(function, name))
         pages = operator_pages(self.operators)
         for name, functions in self.operators.items():
             for function in functions:
@@ -218,7 +242,9 @@ class Names:
             self.registered[op.name] = op
             self.operators.setdefault(op.name, []).append(full(namespace, name))
         elif has_identity(value):
-            home = self._homes.setdefault(id(value), Home(full(namespace, name), page_of(namespace)))
+            home = self._homes.setdefault(
+                id(value), Home(full(namespace, name), page_of(namespace))
+            )
             self._short.setdefault(name, set()).add(home)
 
     def home(self, namespace: str, name: str) -> Home:
@@ -230,13 +256,31 @@ class Names:
         own = Home(full(namespace, name), page_of(namespace))
         return self._homes.get(id(value), own) if has_identity(value) else own
 
-    def find(self, name: str) -> str | None:
-        """Return the full name for a name in a docstring, or None unless exactly one object has it."""
+    def describes(self, value: Any) -> bool:
+        """Whether a class or function is described on some page."""
+        return id(value) in self._homes
+
+    def find(self, name: str, namespace: str = "") -> str | None:
+        """Return the full name for a name in a docstring, or None unless one object has it.
+
+        Args:
+            name: The name, perhaps with the end of its namespace before it.
+            namespace: The namespace of the docstring, whose names come first.
+        """
         homes = self._short.get(name.rpartition(".")[2], set())
+        if name in self.by_namespace[namespace]:
+            return self.home(namespace, name).name
         suffix = "." + name.removeprefix("mx.").removeprefix("gluonish.")
         exact = [home for home in homes if home.name.endswith(suffix)]
         found = exact if len(exact) == 1 else list(homes)
         return found[0].name if len(found) == 1 and found[0].name.endswith(suffix) else None
+
+
+def _rank(function: str, operator: str) -> tuple[int, bool, bool, str]:
+    """Return what orders the functions of an operator: the one with its own name comes first."""
+    _, *namespace, name = function.split(".")
+    place = list(namespaces()).index(".".join(namespace))
+    return place, name != operator.lstrip("_"), name != name.lower(), name
 
 
 def has_identity(value: Any) -> bool:
@@ -250,8 +294,6 @@ def operator_pages(operators: dict[str, list[str]]) -> dict[str, str]:
     pages = {}
     for name, functions in operators.items():
         stem = functions[0].rpartition(".")[2]
-        if stem.lower() in taken:
-            stem = name.strip("_")
         while stem.lower() in taken:
             stem += "_"
         taken.add(stem.lower())

@@ -30,7 +30,7 @@ def keep_titles(app: Sphinx, env: BuildEnvironment) -> None:
 def add_contents(
     app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Give a page its whole table of contents; pages of one folder outside the tree share a sidebar."""
+    """Give a page its whole table of contents; pages outside the tree share a sidebar."""
     del template, doctree
     whole = _whole.get(name)
     if whole is not None:
@@ -49,6 +49,15 @@ def add_contents(
             return _sidebars[key]
 
         context["toctree"] = toctree
+
+
+def show_contents(
+    app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Have the theme show a table of contents that it took for one of a title alone."""
+    del app, template, doctree
+    if name in _whole and _whole[name].next_node(nodes.bullet_list) is not None:
+        context["furo_hide_toc"] = False
 
 
 def _titles(table: nodes.bullet_list) -> nodes.bullet_list:

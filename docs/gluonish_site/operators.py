@@ -1,6 +1,5 @@
 """A page for each operator that has a public function, made of what the registry says."""
 
-import inspect
 from pathlib import Path
 
 import gluonish
@@ -137,7 +136,9 @@ def _arguments(op: Operator) -> list[str]:
         required = attribute.default is REQUIRED
         default = "required" if required else f"``{_default(attribute.default)}``"
         text = escaped(meaning(op, name, is_input=False) or "")
-        rows.append((f"``{name}``", escaped(attribute.expected), default, f"{text}." if text else ""))
+        rows.append(
+            (f"``{name}``", escaped(attribute.expected), default, f"{text}." if text else "")
+        )
     if not rows:
         return []
     head = ("argument", "allowed", "default", "what it is")
@@ -179,15 +180,10 @@ def _facts(op: Operator) -> list[str]:
         facts.append("It draws random numbers; ``mx.random.seed`` makes them repeatable.")
     if op.mutates:
         facts.append("It writes to some of its inputs.")
-    known = [name for name in (op.name, *op.aliases)]
+    known = (op.name, *op.aliases)
     file = Path(op.source[0])
     if file.is_relative_to(_OPERATORS.parent.parent):
         place = file.relative_to(_OPERATORS.parent.parent)
         facts.append(f"Its definition is in ``{place}``, line {op.source[1]}.")
     facts.append(f"In files of graphs it is called {', '.join(f'``{name}``' for name in known)}.")
     return [*heading("Good to know", "-"), *[f"* {fact}" for fact in facts], ""]
-
-
-def documentation(op: Operator) -> str:
-    """Return the operator's own documentation."""
-    return inspect.cleandoc(op.doc)

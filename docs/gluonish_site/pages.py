@@ -58,7 +58,10 @@ def texts(root: Path) -> dict[str, str]:
     pages["readme.md"] = f"---\norphan: true\n---\n\n{pages['readme.md']}"
     pages["index.md"] += _trees(pages["index.md"])
     pages["tutorials/index.md"] += _tree(
-        [place.removeprefix("tutorials/") for place in _listed_in(pages["tutorials/index.md"], listed)]
+        [
+            place.removeprefix("tutorials/")
+            for place in _listed_in(pages["tutorials/index.md"], listed)
+        ]
     )
     return pages
 

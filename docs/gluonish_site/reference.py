@@ -2,9 +2,12 @@
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+from gluonish.ops.fluent import method_names
+from gluonish.ops.registry import find_operator
 from gluonish_site.docstrings import escaped, heading, indented, rst_of, summary, table
 from gluonish_site.namespaces import (
     GROUPS,
@@ -16,8 +19,11 @@ from gluonish_site.namespaces import (
     resolve,
 )
 
+Find = Callable[[str], str | None]  # the full name of a name in a docstring
 # Methods that a layer has because every layer has them; they are described in their base class.
 _EVERYWHERE = {"forward", "hybrid_forward", "infer_shape", "cast", "export"}
+_ARRAYS = ("NDArray", "Symbol", "ndarray")
+_METHODS = frozenset(method_names())
 _BASES = ("mx.gluon.Block", "mx.gluon.HybridBlock", "mx.gluon.SymbolBlock")
 
 
@@ -30,8 +36,8 @@ def texts(names: Names) -> dict[str, str]:
 def _overview() -> str:
     lines = [
         *heading("API reference"),
-        "Everything that ``import gluonish as mx`` brings. Each page lists the names of a namespace "
-        "with a line each, and then describes them. A function that is an operator has a "
+        "Everything that ``import gluonish as mx`` brings. Each page lists the names of a "
+        "namespace with a line each, and then describes them. A function that is an operator has a "
         ":doc:`page of its own <operators/index>`. The search finds all of them by name.",
         "",
     ]
@@ -50,6 +56,7 @@ def _overview() -> str:
 def _page(names: Names, namespace: str) -> str:
     module = resolve(namespace)
     found = names.by_namespace[namespace]
+    find = partial(names.find, namespace=namespace)
     (line,) = (group[namespace] for group in GROUPS.values() if namespace in group)
     lines = [*heading(full(namespace)), f"{line}.", ""]
     rows: list[tuple[str, ...]] = []
@@ -59,7 +66,7 @@ def _page(names: Names, namespace: str) -> str:
         if is_absent(value):
             absent.append(name)
             continue
-        rows.append((f":py:obj:`{name} <{home.name}>`", _line_of(names, value)))
+        rows.append((f":py:obj:`{name} <{home.name}>`", _line_of(find, value)))
         if operator_of(value) is not None:
             continue
         if home.name == full(namespace, name):
@@ -69,13 +76,13 @@ def _page(names: Names, namespace: str) -> str:
             aliases.append(f"{kind} {full(namespace, name)}")
     doc = inspect.getdoc(module)
     if doc and not rows:
-        lines += rst_of(doc, "module", full(namespace), names.find)
+        lines += rst_of(doc, "module", full(namespace), find)
     aliases.insert(0, f"module {full(namespace)}")
     lines += [".. gluonish-names::", "", *indented(aliases), ""]
     if rows:
         lines += table(("name", "what it does"), rows, "30 70")
     for name in own:
-        lines += _entry(names, full(namespace, name), found[name])
+        lines += _entry(names, find, full(namespace, name), found[name])
     if absent:
         lines += [*heading("Not available", "-")]
         lines += ["These operators of MXNet raise an error that says what to use instead.", ""]
@@ -93,15 +100,15 @@ def _page(names: Names, namespace: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line_of(names: Names, value: Any) -> str:
+def _line_of(find: Find, value: Any) -> str:
     op = operator_of(value)
     if op is not None:
-        return summary(op.doc, names.find)
+        return summary(op.doc, find)
     if origin := _origin(value):
         return f"``{origin}`` itself."
     if not (inspect.isclass(value) or inspect.isroutine(value)):
         return f"A constant, ``{_short_repr(value)}``."
-    return summary(inspect.getdoc(value), names.find)
+    return summary(inspect.getdoc(value), find)
 
 
 def _origin(value: Any) -> str | None:
@@ -117,36 +124,36 @@ def _short_repr(value: Any) -> str:
     return text if len(text) < 60 else type(value).__name__
 
 
-def _entry(names: Names, name: str, value: Any) -> list[str]:
+def _entry(names: Names, find: Find, name: str, value: Any) -> list[str]:
     """Return the lines that describe an object under a full name."""
     if origin := _origin(value):
         kind = "class" if inspect.isclass(value) else "function"
         return [f".. py:{kind}:: {name}", "", f"   ``{origin}`` itself.", ""]
     if inspect.isclass(value):
-        return _class_entry(names, name, value)
+        return _class_entry(names, find, name, value)
     if callable(value):
-        return _function_entry(names, name, value, "function")
+        return _function_entry(find, name, value, "function")
     return [f".. py:data:: {name}", f"   :value: {_short_repr(value)}", ""]
 
 
-def _function_entry(names: Names, name: str, value: Any, kind: str) -> list[str]:
+def _function_entry(find: Find, name: str, value: Any, kind: str) -> list[str]:
     flags = []
     if kind == "staticmethod":
         flags = ["   :no-index-entry:"]
-    body = rst_of(inspect.getdoc(value), "function", name, names.find)
+    body = rst_of(inspect.getdoc(value), "function", name, find)
     method = kind in ("method", "classmethod")
     lines = [f".. py:{kind}:: {name}{signature_text(value, method=method)}", *flags, ""]
     return [*lines, *indented(body), ""]
 
 
-def _class_entry(names: Names, name: str, value: type) -> list[str]:
+def _class_entry(names: Names, find: Find, name: str, value: type) -> list[str]:
     kind = "exception" if issubclass(value, BaseException) else "class"
     lines = [f".. py:{kind}:: {name}{signature_text(value)}", ""]
-    body = rst_of(inspect.getdoc(value) if value.__doc__ else "", "class", name, names.find)
+    body = rst_of(inspect.getdoc(value) if value.__doc__ else "", "class", name, find)
     bases = [
         f":py:obj:`{base.__name__} <{found}>`"
         for base in value.__bases__
-        if (found := names.find(base.__name__)) is not None and found != name
+        if (found := find(base.__name__)) is not None and found != name
     ]
     if bases:
         body += ["", f"Extends {', '.join(bases)}."]
@@ -156,10 +163,10 @@ def _class_entry(names: Names, name: str, value: type) -> list[str]:
         if kind == "operator":
             generated.append((member, function))
         elif kind == "property":
-            doc = rst_of(inspect.getdoc(function), "method", f"{name}.{member}", names.find)
+            doc = rst_of(inspect.getdoc(function), "method", f"{name}.{member}", find)
             body += [f".. py:property:: {member}", "", *indented(doc), ""]
         else:
-            body += _function_entry(names, member, function, kind)
+            body += _function_entry(find, member, function, kind)
     if generated:
         body += _operator_methods(names, name, generated)
     return [*lines, *indented(body), ""]
@@ -204,17 +211,19 @@ def _members(name: str, value: type) -> Iterator[tuple[str, str, Any]]:
 def _is_part(value: type, owner: type) -> bool:
     """Whether a base class only holds methods of arrays or Symbols."""
     package = owner.__module__.startswith("gluonish.")
-    return package and owner.__name__ in ("Arithmetic", "OperatorMethods", "AttachedMethods", "NumpyMethods")
+    return package and owner.__name__ in (
+        "Arithmetic",
+        "OperatorMethods",
+        "AttachedMethods",
+        "NumpyMethods",
+    )
 
 
 def _member(value: type, member: str, raw: Any) -> tuple[str, Any] | None:
-    from gluonish.ops.fluent import method_names
-    from gluonish.ops.registry import find_operator
-
     function = getattr(value, member, None)
     op = operator_of(function)
-    if op is None and member in method_names() and value.__name__ in ("NDArray", "Symbol", "ndarray"):
-        op = find_operator(method_names()[member] if isinstance(method_names(), dict) else member)
+    if op is None and value.__name__ in _ARRAYS and member in _METHODS:
+        op = find_operator(member)
     if op is not None:
         return "operator", op
     if isinstance(raw, property):
@@ -236,7 +245,9 @@ def signature_text(value: Any, *, method: bool = False) -> str:
     if method and parameters and parameters[0].name in ("self", "cls"):
         parameters = parameters[1:]
     shown = [
-        p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else _Shown(p.default))
+        p.replace(
+            annotation=p.empty, default=p.empty if p.default is p.empty else _Shown(p.default)
+        )
         for p in parameters
         if not p.name.startswith("_")
     ]

@@ -19,7 +19,7 @@ def texts(root: Path) -> dict[str, str]:
 
 
 def notebook(path: Path, root: Path) -> dict[str, Any]:
-    """Return a tutorial as a notebook: its docstring, its comments as text, its code, its pictures."""
+    """Return a tutorial as a notebook: docstring and comments as text, code, and pictures."""
     text = path.read_text("utf-8")
     _, docstring, program = text.split('"""', 2)
     title, _, rest = docstring.partition("\n")
