@@ -20,7 +20,7 @@ nb_execution_mode = "off"
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist"]
 
-python_maximum_signature_line_length = 88
+python_maximum_signature_line_length = 120
 add_module_names = True
 toc_object_entries_show_parents = "hide"
 pygments_style = "default"

@@ -93,7 +93,7 @@ def _page(names: Names, op: Operator, functions: list[str]) -> str:
     lines += [f".. py:function:: {first}{_signature(first)}", ""]
     lines += [f"   {paragraph}\n" for paragraph in _paragraphs(op)]
     if rest:
-        lines += ["Also called", "", *[f"* ``{name}{_signature(name)}``" for name in rest], ""]
+        lines += [f"Also called {', '.join(f'``{name}``' for name in rest)}.", ""]
         lines += [".. gluonish-names::", "", *indented([f"function {name}" for name in rest]), ""]
     lines += _inputs(op)
     lines += _arguments(op)
@@ -115,7 +115,7 @@ def _inputs(op: Operator) -> list[str]:
     rows = []
     active = set(op.inputs) if op.active_inputs is None else None
     for name in op.inputs:
-        text = escaped(meaning(op, name, is_input=True) or "Input array")
+        text = escaped(meaning(op.name, name, is_input=True) or "Input array")
         note = " May be left out." if name in op.optional else ""
         rows.append((f"``{name}``", f"{text}.{note}"))
     if op.variadic is not None:
@@ -135,7 +135,7 @@ def _arguments(op: Operator) -> list[str]:
             continue
         required = attribute.default is REQUIRED
         default = "required" if required else f"``{_default(attribute.default)}``"
-        text = escaped(meaning(op, name, is_input=False) or "")
+        text = escaped(meaning(op.name, name, is_input=False) or "")
         rows.append(
             (f"``{name}``", escaped(attribute.expected), default, f"{text}." if text else "")
         )

@@ -72,7 +72,7 @@ def _for_site(index: str) -> str:
     reference = "\n".join(f"- {line}" for line in _REFERENCE)
     text, found = re.subn(r"(\*\*Look up\*\*\n\n)", rf"\g<1>{reference}\n", text)
     assert count == found == 1, "docs/README.md has no such paragraph and caption"
-    return text
+    return text.replace("# Documentation\n", "# gluonish\n", 1)
 
 
 def pictures(root: Path) -> dict[str, bytes]:

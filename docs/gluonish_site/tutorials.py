@@ -22,8 +22,10 @@ def notebook(path: Path, root: Path) -> dict[str, Any]:
     """Return a tutorial as a notebook: docstring and comments as text, code, and pictures."""
     text = path.read_text("utf-8")
     _, docstring, program = text.split('"""', 2)
-    title, _, rest = docstring.partition("\n")
-    cells = [_markdown(f"# {title.strip().rstrip('.')}\n{rest}".rstrip())]
+    first, _, rest = docstring.partition("\n")
+    title, _, more = first.strip().rstrip(".").partition(": ")
+    lead = f"\n{more[:1].upper()}{more[1:]}.\n" if more else ""
+    cells = [_markdown(f"# {title}\n{lead}{rest}".rstrip())]
     for kind, content in parts(program):
         cells.append(_markdown(prose(content)) if kind == "text" else _code(content))
     cells += [_markdown(text) for text in _results(path.stem, root)]

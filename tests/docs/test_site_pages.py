@@ -118,6 +118,13 @@ def test_every_operator_with_a_function_has_a_page_with_all_its_arguments() -> N
         assert "Gradient" in text
 
 
+def test_arguments_of_an_operator_mean_what_they_mean_for_it() -> None:
+    """Not what the name means in most operators."""
+    text = site()["reference/operators/Convolution.rst"]
+    assert "Maximum workspace of cuDNN" in text
+    assert "Filters (num\\_filter" in text or "Filters (num_filter" in text
+
+
 def test_pages_of_operators_differ_where_case_does_not_count() -> None:
     files = [page.lower() for page in names().pages.values()]
     assert len(set(files)) == len(files) == len(names().registered)
