@@ -92,3 +92,47 @@ def test_programs_of_a_page_print_what_it_says(
             pytest.importorskip("onnx", reason="needs the extra onnx")
         exec(compile(program, page, "exec"), given)
         assert capsys.readouterr().out == said, program
+
+
+# What the names on pages begin with, as programs import them.
+ROOTS: dict[str, Any] = {
+    "mx": mx,
+    "nd": mx.nd,
+    "gluon": mx.gluon,
+    "nn": mx.gluon.nn,
+    "rnn": mx.gluon.rnn,
+    "autograd": mx.autograd,
+    "amp": mx.contrib.amp,
+    "model_zoo": mx.gluon.model_zoo,
+    "transforms": mx.gluon.data.vision.transforms,
+    "Estimator": mx.gluon.contrib.estimator.Estimator,
+}
+SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+NAME = re.compile(rf"(?<![\w.])({'|'.join(ROOTS)})((?:\.[A-Za-z_]\w*)+)")
+
+
+def names_on(page: Path) -> set[tuple[str, str]]:
+    """The names of ours in the text of a page; in a table of words, those of our column."""
+    found = set()
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    for line in text.splitlines():
+        if line.startswith("|") and page.name in ("coming_from_pytorch.md", "coming_from_keras.md"):
+            line = line.partition("|")[2].partition("|")[2]
+        for span in SPAN.findall(line):
+            found |= {(match[1], match[2]) for match in NAME.finditer(span)}
+    return found
+
+
+def test_names_on_pages_exist() -> None:
+    pages = [p for p in (ROOT / "docs").rglob("*.md") if not p.name.startswith("changelog")]
+    count = 0
+    for page in pages:
+        for root, rest in names_on(page):
+            if f"{root}{rest}" in ("mx.rtc",) or rest.endswith((".md", ".py")):
+                continue
+            value = ROOTS[root]
+            for part in rest[1:].split("."):
+                assert hasattr(value, part), f"{page.name}: {root}{rest}"
+                value = getattr(value, part)
+            count += 1
+    assert count > 150

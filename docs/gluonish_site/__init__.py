@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
 
 from gluonish_site import navigation, operators, pages, reference, tutorials
 from gluonish_site.names import NamesDirective, TableDirective
-from gluonish_site.namespaces import Names
+from gluonish_site.namespaces import Names, full
 
+_logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -31,6 +34,16 @@ def write_sources(app: Sphinx) -> None:
     write_changed(target, {name: text.encode("utf-8") for name, text in texts.items()})
     write_changed(target, pages.pictures(ROOT))
     remove_others(target, {*texts, *pages.pictures(ROOT)})
+
+
+def check_names(app: Sphinx, env: BuildEnvironment) -> None:
+    """Warn of public names that no page describes or lists."""
+    del app
+    found = env.domains.python_domain.objects
+    for namespace, listed in Names().by_namespace.items():
+        for name in listed:
+            if full(namespace, name) not in found:
+                _logger.warning("no page describes %s", full(namespace, name))
 
 
 def write_changed(folder: Path, contents: dict[str, bytes]) -> None:
@@ -52,6 +65,7 @@ def remove_others(folder: Path, names: set[str]) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension with Sphinx."""
     app.connect("builder-inited", write_sources)
+    app.connect("env-check-consistency", check_names)
     app.connect("env-check-consistency", navigation.keep_titles)
     app.connect("html-page-context", navigation.add_contents, priority=100)
     app.connect("html-page-context", navigation.show_contents, priority=900)

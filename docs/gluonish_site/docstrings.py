@@ -2,10 +2,12 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any, Literal
 
-from sphinx.ext.napoleon import Config, GoogleDocstring
+from sphinx.ext.napoleon import Config
+from sphinx.ext.napoleon.docstring import GoogleDocstring
 
 _SECTIONS = [
     ("Inputs", "params_style"),
@@ -16,13 +18,14 @@ _SECTIONS = [
 # A colon there does not end a type, as napoleon would have it.
 _RETURNS = re.compile(r"^(Returns|Yields ?):\n( +.*\n?)+", re.MULTILINE)
 _COLON = "\0"
+Kind = Literal["module", "class", "function", "method"]
 SEPARATOR = "\u2502"  # between the cells of a table
 _LITERAL = re.compile(r"(``.+?``|`[^`\n]+`|`[^`]+`)", re.DOTALL)
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
 
 
 @cache
-def _config() -> Config:
+def _config() -> Any:
     return Config(
         napoleon_use_param=False,
         napoleon_use_rtype=False,
@@ -30,12 +33,12 @@ def _config() -> Config:
     )
 
 
-def rst_of(doc: str | None, what: str, name: str, find: Callable[[str], str | None]) -> list[str]:
+def rst_of(doc: str | None, what: Kind, name: str, find: Callable[[str], str | None]) -> list[str]:
     """Return the lines of a docstring as reStructuredText.
 
     Args:
         doc: The docstring.
-        what: ``"class"``, ``"function"`` or ``"module"``.
+        what: What has it.
         name: The full name, for messages.
         find: Returns the full name of what a name in backticks means, or None.
     """
@@ -111,7 +114,7 @@ def indented(lines: list[str], depth: int = 3) -> list[str]:
     return [" " * depth + line if line.strip() else "" for line in lines]
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]], widths: str) -> list[str]:
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], widths: str) -> list[str]:
     """Return the lines of a table.
 
     Args:

@@ -61,7 +61,7 @@ def described(text: str) -> set[str]:
 def reached(module: ModuleType, seen: dict[str, ModuleType]) -> dict[str, ModuleType]:
     """Collect the modules that lists of public names lead to."""
     for name in getattr(module, "__all__", ()):
-        value = getattr(module, name, None)
+        value: Any = getattr(module, name, None)
         ours = inspect.ismodule(value) and value.__name__.startswith("gluonish")
         if ours and value.__name__ not in seen:
             seen[value.__name__] = value
@@ -76,7 +76,7 @@ def test_what_public_lists_lead_to_is_described() -> None:
     left = set()
     for module in modules.values():
         for name in getattr(module, "__all__", ()):
-            value = None if name.startswith("_") else getattr(module, name)
+            value: Any = None if name.startswith("_") else getattr(module, name)
             if has_identity(value) and operator_of(value) is None and not names().describes(value):
                 left.add(f"{module.__name__}.{name}")
     foreign = "gluonish.contrib.onnx.onnx2mx."  # a class of the package onnx, or its stand-in
