@@ -1,19 +1,22 @@
-"""A navigation that is fast to render: the lists of a page's own names stay out of the sidebar.
+"""A navigation that is fast to render.
 
 Sphinx copies the table of contents of every page for the sidebar of every page, and those of the
 reference have thousands of names. The sidebar shows titles only, so it gets tables without names,
-and the page itself gets the whole one beside its text.
+and the page itself gets the whole one beside its text. The pages of a folder of the reference share
+a sidebar.
 """
 
-from pathlib import PurePosixPath
+import re
+from functools import partial
 from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.environment.adapters.toctree import document_toc
+from sphinx.environment.adapters.toctree import document_toc, global_toctree_for_doc
 
+_HERE = '<a class="current reference internal" href="#">'
 _whole: dict[str, nodes.bullet_list] = {}
 _sidebars: dict[tuple[str, str], str] = {}
 
@@ -30,25 +33,17 @@ def keep_titles(app: Sphinx, env: BuildEnvironment) -> None:
 def add_contents(
     app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Give a page its whole table of contents; pages outside the tree share a sidebar."""
+    """Give a page its whole table of contents, and a page of the reference its folder's sidebar."""
     del template, doctree
     whole = _whole.get(name)
-    if whole is not None:
-        titles, app.env.tocs[name] = app.env.tocs[name], whole
-        found = document_toc(app.env, name, app.tags)
-        app.env.tocs[name] = titles
-        context["toc"] = app.builder.render_partial(found)["fragment"]  # type: ignore[attr-defined]
-    render = context.get("toctree")
-    if render is not None and "orphan" in app.env.metadata.get(name, ()):
-        folder = str(PurePosixPath(name).parent)
-
-        def toctree(**options: Any) -> str:
-            key = (folder, repr(sorted(options.items())))
-            if key not in _sidebars:
-                _sidebars[key] = render(**options)
-            return _sidebars[key]
-
-        context["toctree"] = toctree
+    if whole is None:
+        return
+    titles, app.env.tocs[name] = app.env.tocs[name], whole
+    found = document_toc(app.env, name, app.tags)
+    app.env.tocs[name] = titles
+    context["toc"] = app.builder.render_partial(found)["fragment"]  # type: ignore[attr-defined]
+    if not name.endswith("/index"):
+        context["toctree"] = partial(_sidebar, app, name)
 
 
 def show_contents(
@@ -58,6 +53,24 @@ def show_contents(
     del app, template, doctree
     if name in _whole and _whole[name].next_node(nodes.bullet_list) is not None:
         context["furo_hide_toc"] = False
+
+
+def _sidebar(app: Sphinx, name: str, **options: Any) -> str:
+    """Return the sidebar of a page: that of its folder's index, with the page marked."""
+    folder, _, page = name.rpartition("/")
+    key = (folder, repr(sorted(options.items())))
+    if key not in _sidebars:
+        tree = global_toctree_for_doc(
+            app.env, f"{folder}/index", app.builder, tags=app.tags, **options
+        )
+        text = app.builder.render_partial(tree)["fragment"]  # type: ignore[attr-defined]
+        _sidebars[key] = text.replace(_HERE, '<a class="reference internal" href="index.html">')
+    link = f'<a class="reference internal" href="{page}.html">'
+    return re.sub(
+        rf'<li class="(toctree-l\d)">{re.escape(link)}',
+        rf'<li class="\1 current">{_HERE}',
+        _sidebars[key],
+    )
 
 
 def _titles(table: nodes.bullet_list) -> nodes.bullet_list:

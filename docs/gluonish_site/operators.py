@@ -11,28 +11,30 @@ from gluonish_site.namespaces import Names, resolve
 from gluonish_site.reference import signature_text
 
 _OPERATORS = Path(gluonish.__file__).parent / "ops"
+# Titles of the folders, in the order of the overview.
 _FAMILIES = {
-    "attention": "Attention",
-    "contrib": "Further operators",
-    "detection": "Detection of objects",
-    "elementwise": "Elementwise functions",
-    "fused": "Fused operators",
-    "image": "Images",
-    "indexing": "Indexing",
-    "linalg": "Linear algebra",
     "nn": "Neural networks",
     "normalization": "Normalization",
-    "numpy": "NumPy's functions",
-    "outputs": "Outputs and losses of graphs",
-    "quantization": "8 bits",
     "recurrent": "Recurrent networks",
+    "attention": "Attention",
+    "elementwise": "Elementwise functions",
     "reductions": "Reductions",
-    "sampling": "Random numbers",
     "shape": "Shapes",
-    "sparse": "Sparse arrays",
-    "updates": "Updates of optimizers",
+    "indexing": "Indexing",
+    "linalg": "Linear algebra",
+    "sampling": "Random numbers",
+    "image": "Images",
     "vision": "Vision",
+    "detection": "Detection of objects",
+    "outputs": "Outputs and losses of graphs",
+    "sparse": "Sparse arrays",
+    "numpy": "NumPy's functions",
+    "updates": "Updates of optimizers",
+    "quantization": "Quantization to 8 bits",
+    "fused": "Fused operators",
+    "contrib": "Further operators",
 }
+_TITLES = (*_FAMILIES.values(), "Others")
 
 
 def texts(names: Names) -> dict[str, str]:
@@ -64,7 +66,7 @@ def _overview(names: Names) -> str:
         "takes arrays of ``mx.np``. ``gluonish where softmax`` prints the files of one.",
         "",
     ]
-    for family in sorted(families, key=lambda name: (name == "Others", name)):
+    for family in sorted(families, key=_TITLES.index):
         rows = [
             (f":doc:`{_title(names, op)} </{names.pages[op.name]}>`", summary(op.doc))
             for op in sorted(families[family], key=lambda op: _title(names, op).lower())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_NUMBERED = re.compile(r"(\d+)\. ([^.:]{1,60})([.:]) ?(.*)", re.DOTALL)
+_NUMBERED = re.compile(r"(\d+)\. ([^.:]{1,90})([.:]) ?(.*)", re.DOTALL)
 _NOQA = re.compile(r"  # (noqa|type: ignore)[^\n]*")
 
 
