@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_NUMBERED = re.compile(r"(\d+)\. ([^.:]{1,90})([.:]) ?(.*)", re.DOTALL)
+_NUMBERED = re.compile(r"(\d+)\. ([^.:?]{1,90})([.:?]) ?(.*)", re.DOTALL)
 _NOQA = re.compile(r"  # (noqa|type: ignore)[^\n]*")
 
 
@@ -73,8 +73,8 @@ def prose(comment: str) -> str:
         numbered = re.match(r"(\d+)\. (.*)", text, re.DOTALL)
         return text if numbered is None else f"## Step {numbered[1]}\n\n{numbered[2]}"
     number, heading, end, rest = found.groups()
-    body = rest if end == "." else rest[:1].upper() + rest[1:]
-    return f"## {number}. {heading}\n\n{body}".rstrip()
+    body = rest if end != ":" else rest[:1].upper() + rest[1:]
+    return f"## {number}. {heading}{'?' if end == '?' else ''}\n\n{body}".rstrip()
 
 
 def _markdown(text: str) -> dict[str, Any]:
