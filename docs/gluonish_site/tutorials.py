@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import Any
 
 _NUMBERED = re.compile(r"(\d+)\. ([^.:?]{1,90})([.:?]) ?(.*)", re.DOTALL)
+# Names in a comment: with dots, an underscore or parentheses.
+_CODE = re.compile(
+    r"(?<![\w.`])(?!i\.e|e\.g)"
+    r"((?:[a-z_]\w*\.)+[A-Za-z_]\w*(?:\(\))?|\w+\(\)|[a-z]+_[a-z_]+)(?![\w`(])"
+)
 _NOQA = re.compile(r"  # (noqa|type: ignore)[^\n]*")
 
 
@@ -67,7 +72,10 @@ def parts(program: str) -> Iterator[tuple[str, str]]:
 def prose(comment: str) -> str:
     """Return a comment as Markdown; a numbered one gets a heading."""
     text = " ".join(line.lstrip("#").strip() for line in comment.splitlines())
-    text = re.sub(r"([*_<])", r"\\\1", text)
+    text = "".join(
+        f"`{part}`" if index % 2 else re.sub(r"([_<])", r"\\\1", part)
+        for index, part in enumerate(_CODE.split(text))
+    )
     found = _NUMBERED.match(text)
     if found is None:
         numbered = re.match(r"(\d+)\. (.*)", text, re.DOTALL)

@@ -206,7 +206,8 @@ def test_a_comment_becomes_text_and_a_numbered_one_a_heading() -> None:
     assert tutorials.prose("# 1. Define. A layer\n#    is there.") == (
         "## 1. Define\n\nA layer is there."
     )
-    assert tutorials.prose("# a * b") == "a \\* b"
+    text = "# a *small* x_1 of autograd.record(), i.e. mx.nd"
+    assert tutorials.prose(text) == "a *small* x\\_1 of `autograd.record()`, i.e. `mx.nd`"
 
 
 def test_text_is_escaped_where_it_is_no_literal() -> None:
