@@ -33,7 +33,8 @@ def record(name: str, options: list[str]) -> None:
             text=True,
         )
         text = re.sub(rf"{re.escape(folder)}/?", "", result.stdout)
-        (KEPT / f"{name}.txt").write_text(shortened(text), "utf-8")
+        command = " ".join(["$ python", f"tutorials/{name}.py", *options])
+        (KEPT / f"{name}.txt").write_text(f"{command}\n{shortened(text)}", "utf-8")
         for old in KEPT.glob(f"{name}-*.png"):
             old.unlink()
         for picture in sorted(Path(folder).glob("*.png")):
@@ -43,7 +44,7 @@ def record(name: str, options: list[str]) -> None:
 
 def shortened(text: str) -> str:
     """Return a program's output without what overwrote itself, and without the middle of much."""
-    lines = [line.rpartition("\r")[2].rstrip() for line in text.rstrip().splitlines()]
+    lines = [line.rpartition("\r")[2].rstrip() for line in text.rstrip().split("\n")]
     if len(lines) > LINES:
         lines = [*lines[: LINES // 2], "...", *lines[-LINES // 2 :]]
     return "\n".join(lines) + "\n"
