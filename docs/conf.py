@@ -30,6 +30,7 @@ html_theme = "furo"
 html_title = f"gluonish {version}"
 html_static_path = ["_static"]
 html_css_files = ["gluonish.css"]
+html_use_index = False
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False

@@ -2,8 +2,9 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal
 
 from sphinx.ext.napoleon import Config
@@ -17,8 +18,10 @@ _SECTIONS = [
 ]
 # A colon there does not end a type, as napoleon would have it.
 _RETURNS = re.compile(r"^(Returns|Yields ?):\n( +.*\n?)+", re.MULTILINE)
+_ARGS = re.compile(r"^Args:\n( +.*\n?)+", re.MULTILINE)
 _COLON = "\0"
 Kind = Literal["module", "class", "function", "method"]
+_MAX_TYPE = 60  # characters; longer ones tell a reader little
 SEPARATOR = "\u2502"  # between the cells of a table
 _LITERAL = re.compile(r"(``.+?``|`[^`\n]+`|`[^`]+`)", re.DOTALL)
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
@@ -33,7 +36,13 @@ def _config() -> Any:
     )
 
 
-def rst_of(doc: str | None, what: Kind, name: str, find: Callable[[str], str | None]) -> list[str]:
+def rst_of(
+    doc: str | None,
+    what: Kind,
+    name: str,
+    find: Callable[[str], str | None],
+    types: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
     """Return the lines of a docstring as reStructuredText.
 
     Args:
@@ -41,13 +50,42 @@ def rst_of(doc: str | None, what: Kind, name: str, find: Callable[[str], str | N
         what: What has it.
         name: The full name, for messages.
         find: Returns the full name of what a name in backticks means, or None.
+        types: The types of parameters, by name.
     """
-    text = _RETURNS.sub(
-        lambda found: found[0][:8] + found[0][8:].replace(":", _COLON), inspect.cleandoc(doc or "")
-    )
+    text = _ARGS.sub(lambda found: _with_types(found[0], types), inspect.cleandoc(doc or ""))
+    text = _RETURNS.sub(lambda found: found[0][:8] + found[0][8:].replace(":", _COLON), text)
     lines = escaped(text, find).splitlines()
     made = GoogleDocstring(lines, _config(), what=what, name=name).lines()
     return "\n".join(made).replace(_COLON, ":").splitlines()
+
+
+def types_of(value: Any) -> dict[str, str]:
+    """Return the types of a callable's parameters as text, without modules; `Any` is left out."""
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    found = {}
+    for parameter in parameters:
+        annotation = parameter.annotation
+        if annotation is not parameter.empty:
+            text = (
+                annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+            )
+            text = re.sub(r"\b(?:\w+\.)+(?=\w)", "", text).replace("NoneType", "None")
+            if not re.search(r"\bAny\b", text) and len(text) < _MAX_TYPE:
+                found[parameter.name] = text
+    return found
+
+
+def _with_types(section: str, types: Mapping[str, str]) -> str:
+    """Return the section Args with the type of each parameter in parentheses behind its name."""
+
+    def typed(entry: re.Match[str]) -> str:
+        kind = types.get(entry[1])
+        return entry[0] if kind is None else f"    {entry[1]} ({kind}): "
+
+    return re.sub(r"^    (\w+): ", typed, section, flags=re.MULTILINE)
 
 
 def escaped(text: str, find: Callable[[str], str | None] = lambda _: None) -> str:

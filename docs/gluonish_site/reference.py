@@ -8,7 +8,7 @@ from typing import Any
 
 from gluonish.ops.fluent import method_names
 from gluonish.ops.registry import find_operator
-from gluonish_site.docstrings import escaped, heading, indented, rst_of, summary, table
+from gluonish_site.docstrings import escaped, heading, indented, rst_of, summary, table, types_of
 from gluonish_site.namespaces import (
     GROUPS,
     Names,
@@ -140,7 +140,7 @@ def _function_entry(find: Find, name: str, value: Any, kind: str) -> list[str]:
     flags = []
     if kind == "staticmethod":
         flags = ["   :no-index-entry:"]
-    body = rst_of(inspect.getdoc(value), "function", name, find)
+    body = rst_of(inspect.getdoc(value), "function", name, find, types_of(value))
     method = kind in ("method", "classmethod")
     lines = [f".. py:{kind}:: {name}{signature_text(value, method=method)}", *flags, ""]
     return [*lines, *indented(body), ""]
@@ -149,7 +149,8 @@ def _function_entry(find: Find, name: str, value: Any, kind: str) -> list[str]:
 def _class_entry(names: Names, find: Find, name: str, value: type) -> list[str]:
     kind = "exception" if issubclass(value, BaseException) else "class"
     lines = [f".. py:{kind}:: {name}{signature_text(value)}", ""]
-    body = rst_of(inspect.getdoc(value) if value.__doc__ else "", "class", name, find)
+    doc = inspect.getdoc(value) if value.__doc__ else ""
+    body = rst_of(doc, "class", name, find, types_of(value))
     bases = [
         f":py:obj:`{base.__name__} <{found}>`"
         for base in value.__bases__

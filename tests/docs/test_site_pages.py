@@ -18,7 +18,7 @@ pytest.importorskip("sphinx", reason="needs the extra docs")
 import gluonish as mx
 from gluonish.core.schema import REQUIRED
 from gluonish_site import operators, pages, reference, tutorials
-from gluonish_site.docstrings import escaped, rst_of, summary
+from gluonish_site.docstrings import escaped, rst_of, summary, types_of
 from gluonish_site.namespaces import (
     GROUPS,
     Names,
@@ -228,6 +228,22 @@ def test_sections_of_a_docstring_become_lists() -> None:
     assert ":returns: A pair: sum and rest." in text
     assert "**OSError** -- Never." in text
     assert summary(doc) == "Add."
+
+
+def test_parameters_have_their_types() -> None:
+    def function(units: int, name: str | None = None, other: Any = None) -> None:
+        """Do it.
+
+        Args:
+            units: Number.
+            name: Text.
+            other: Anything.
+        """
+
+    assert types_of(function) == {"units": "int", "name": "str | None"}
+    text = "\n".join(rst_of(function.__doc__, "function", "f", lambda _: None, types_of(function)))
+    assert "**units** (*int*) -- Number." in text
+    assert "**other** -- Anything." in text
 
 
 def test_every_namespace_is_in_one_group() -> None:
