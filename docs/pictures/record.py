@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KEPT = Path(__file__).resolve().parent / "tutorials"
 COLORS = 96
 WIDTH = 1000  # pixels
+TIME = re.compile(r"\b\d+(\.\d+)? m?s\b")  # says more of the machine than of the program
 LINES = 60  # of output; the middle of more is left out
 
 
@@ -43,8 +44,9 @@ def record(name: str, options: list[str]) -> None:
 
 
 def shortened(text: str) -> str:
-    """Return a program's output without what overwrote itself, and without the middle of much."""
+    """Return a program's output without what overwrote itself, times, and the middle of much."""
     lines = [line.rpartition("\r")[2].rstrip() for line in text.rstrip().split("\n")]
+    lines = [line for line in lines if not TIME.search(line)]
     if len(lines) > LINES:
         lines = [*lines[: LINES // 2], "...", *lines[-LINES // 2 :]]
     return "\n".join(lines) + "\n"
