@@ -266,6 +266,25 @@ class Setting:
         return {self.names[0]: value}
 
 
+class TokenSetting(Setting):
+    """A token of the vocabulary that is an argument of a head, which writes it itself.
+
+    Args:
+        name: Name of the setting, and of the argument.
+        default: The token where no setting says it; None for none.
+        optional: Whether there may be none.
+    """
+
+    def __init__(self, name: str, default: int | None, optional: bool = False) -> None:
+        kind, least = (int | None, -1) if optional else (int, 0)
+        super().__init__(name, name, kind, default, least=least)
+
+    def read(self, config: Config) -> Mapping[str, Any]:
+        """Return the argument by its name."""
+        config.rewrites(*self.names)
+        return super().read(config)
+
+
 class Fixed:
     """A setting of which only some values are supported, and none is an argument of ours.
 

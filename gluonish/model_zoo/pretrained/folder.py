@@ -239,7 +239,7 @@ def _table(
     The names of a body may begin with the family's prefix or not; files of old versions name
     weights of normalizations gamma and beta.
     """
-    tables = [family.table(net, prefix) for prefix in (family.prefix, "")]
+    tables = [family.table(net, prefix) for prefix in family.prefixes()]
     if stored.keys() & {name for _, form in family.timm_names for name in _names(form)}:
         tables.append(family.table(net, "", timm=True))
     table = max(tables, key=lambda table: len(table.names() & stored.keys()))
@@ -362,7 +362,7 @@ def save_pretrained(
         tensors, config = timm.timm_table(net).tensors(), timm.describe(net)
     else:
         family = family_of(net)
-        tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
+        tensors = family.table(net, family.prefix_of(net)).tensors()
         config = _merged(family.describe(net), getattr(net, "_extras", {}))
         dtypes = {tensor.dtype.name for tensor in tensors.values()}
         config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"

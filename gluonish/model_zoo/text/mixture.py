@@ -23,8 +23,15 @@ from gluonish.model_zoo.pretrained.families import Family, keeps_arguments, regi
 from gluonish.model_zoo.pretrained.rotary import RotarySetting
 from gluonish.model_zoo.pretrained.weights import Names, rows
 from gluonish.model_zoo.pretrained.windows import WindowSetting
-from gluonish.model_zoo.text.decoder_heads import classifiers
-from gluonish.model_zoo.text.llama import ATTENTION_NAMES, LANGUAGE_MODEL, NAMES, SIZES, Llama
+from gluonish.model_zoo.text.decoder_heads import answers, classifiers
+from gluonish.model_zoo.text.llama import (
+    ATTENTION_NAMES,
+    LANGUAGE_MODEL,
+    NAMES,
+    OLD_PREFIX,
+    SIZES,
+    Llama,
+)
 
 __all__ = ["Mixtral", "Qwen3Moe"]
 
@@ -139,7 +146,7 @@ register_family(
         ),
         _mixtral_names,
         "model.",
-        {"MixtralForCausalLM": LANGUAGE_MODEL, **classifiers("Mixtral")},
+        {"MixtralForCausalLM": LANGUAGE_MODEL, **classifiers("Mixtral"), **answers("Mixtral")},
     )
 )
 register_family(
@@ -164,6 +171,10 @@ register_family(
         ),
         _qwen_names,
         "model.",
-        {"Qwen3MoeForCausalLM": LANGUAGE_MODEL, **classifiers("Qwen3Moe")},
+        {
+            "Qwen3MoeForCausalLM": LANGUAGE_MODEL,
+            **classifiers("Qwen3Moe"),
+            **answers("Qwen3Moe", OLD_PREFIX),
+        },
     )
 )
