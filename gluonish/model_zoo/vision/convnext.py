@@ -33,7 +33,7 @@ from gluonish.model_zoo.pretrained.labels import LabelSetting
 from gluonish.model_zoo.pretrained.sizes import SizesSetting
 from gluonish.model_zoo.pretrained.timm import register_networks
 from gluonish.model_zoo.pretrained.weights import Names
-from gluonish.model_zoo.vision.classifier import PooledClassifier
+from gluonish.model_zoo.vision.classifier import PooledClassifier, WithTransform
 
 __all__ = ["ConvNeXt", "ConvNeXtLayer"]
 
@@ -97,7 +97,7 @@ class ConvNeXtLayer(HybridBlock):
         return x + (y if self.drop_path is None else self.drop_path(y))
 
 
-class ConvNeXt(HybridBlock):
+class ConvNeXt(WithTransform):
     """The body of a ConvNeXt: patches, stages of layers of ever smaller maps, pooling, and a norm.
 
     Args:
