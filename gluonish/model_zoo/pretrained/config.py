@@ -16,6 +16,7 @@ from gluonish.core.json_text import parse_object
 
 MOST = 1 << 24  # of a number of units, words, positions ...
 MOST_LAYERS = 1024
+MOST_EXPERTS = 4096
 _MAX_NBYTES = 10_000_000
 _REQUIRED: Any = object()
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.context import current_context
-from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -39,7 +38,13 @@ from gluonish.model_zoo.pretrained.timm_vit import (
     is_vision_transformer,
     vision_transformer,
 )
-from gluonish.model_zoo.pretrained.weights import Form, WeightTable, common_dtype, setter
+from gluonish.model_zoo.pretrained.weights import (
+    Form,
+    WeightTable,
+    common_dtype,
+    floating_dtype,
+    setter,
+)
 from gluonish.model_zoo.text.embedder import Embedder
 from gluonish.model_zoo.text.tokenizer import Tokenizer
 from gluonish.model_zoo.text.tokenizer_files import TokenizerFiles
@@ -104,7 +109,7 @@ def load_folder(
         net._folder = str(path)  # of the tokenizer, which `save_pretrained` writes
         if hasattr(net, "_preprocessor"):
             net._preprocessor = _preprocessor(path)
-        kind = common_dtype(stored, weights) if dtype is None else normalize_dtype(dtype)
+        kind = common_dtype(stored, weights) if dtype is None else floating_dtype(dtype)
         net.cast(kind)
         table, stored = _table(family, net, stored)
         others = _names_of_heads(family) if architecture is not None else frozenset()

@@ -12,6 +12,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.feed_forward import GatedMLP
 from gluonish.gluon.nn.mixture_of_experts import MixtureOfExperts
 from gluonish.model_zoo.pretrained.config import (
+    MOST_EXPERTS,
     AnySetting,
     Computed,
     Config,
@@ -139,7 +140,7 @@ register_family(
         Mixtral,
         (
             *SIZES,
-            Setting("num_experts", "num_local_experts"),
+            Setting("num_experts", "num_local_experts", most=MOST_EXPERTS),
             *_EXPERTS,
             WindowSetting(True),
             RotarySetting(base=1e6),
@@ -157,7 +158,7 @@ register_family(
         (
             *SIZES,
             Setting("use_bias", "attention_bias", bool, False),
-            Setting("num_experts", ("num_experts", "num_local_experts")),
+            Setting("num_experts", ("num_experts", "num_local_experts"), most=MOST_EXPERTS),
             *_EXPERTS,
             Setting("expert_units", "moe_intermediate_size"),
             Setting("normalize", "norm_topk_prob", bool, False),
