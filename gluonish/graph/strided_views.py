@@ -23,6 +23,7 @@ from gluonish.ops.support.memory_layout import (
     follows_layout,
     has_channels,
     may_have_layout,
+    moves_channels,
     reads_no_layout,
     starts_layout,
 )
@@ -374,6 +375,7 @@ def channels_last_values(
         if node.op is not None and starts(node.op, node.attrs, [x.spec for x in node.inputs], xp)
     }
     read = {node.inputs[i].key for node in anchors.values() for i in _positions(node, positions)}
+    free = _free_transpositions(nodes, anchors)
     for node in nodes:
         op = node.op
         if op is None:
@@ -383,11 +385,41 @@ def channels_last_values(
         for i, spec in enumerate(node.specs):
             if has_channels(spec) and (
                 anchored
+                or (id(node) in free and node.inputs[0].key not in found)
                 or ((id(node), i) in read and may_have_layout(op))
                 or (follows and _follows(spec, node.inputs, found))
             ):
                 found.add((id(node), i))
     return frozenset(found)
+
+
+def _free_transpositions(nodes: Sequence[Node], anchors: Collection[int]) -> set[int]:
+    """Return transpositions that move channels first for nodes that take them last in memory.
+
+    Laid out channels last, their outputs have the bytes of their inputs.
+
+    Args:
+        nodes: Operators in order.
+        anchors: Identities of the nodes whose outputs are channels last for any inputs.
+    """
+    moves = {
+        id(node): move
+        for node in nodes
+        if node.op is not None
+        and (move := moves_channels(node.op, node.attrs, len(node.specs[0].shape)))
+    }
+    wanted, unwanted = set(), set()
+    for node in nodes if moves else ():
+        gains = id(node) in anchors or moves.get(id(node)) == "last"
+        takes = node.op is not None and follows_layout(node.op)
+        for i, value in enumerate(node.inputs):
+            if moves.get(id(value.node)) != "first":
+                continue
+            if gains and not i:
+                wanted.add(id(value.node))
+            elif gains or not takes:
+                unwanted.add(id(value.node))
+    return wanted - unwanted
 
 
 def _positions(node: Node, positions: Positions) -> Sequence[int]:

@@ -33,6 +33,7 @@ from gluonish.graph.strided_views import StridedView, strided_views
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.support.memory_layout import moves_channels
 
 _FUSED = ("_fused_pointwise", "_fused_pointwise_many", "_fused_pointwise_random")
 Key = tuple[int, int]
@@ -326,7 +327,7 @@ def _views(bound: _Bound, constant: set[int]) -> dict[int, ViewInstruction]:
     sources = {*range(bound.argument_count), *bound.constants, *constant} - bound.overwritten
     views = {}
     for instruction in bound.instructions:
-        if not _is_alias(bound, instruction):
+        if not _is_reshaped(bound, instruction):
             continue
         source, target = instruction.reads[0], instruction.writes[0]
         if source in sources and target not in bound.delivered:
@@ -424,10 +425,22 @@ def _is_in_one_order(bound: _Bound, instruction: KernelInstruction) -> bool:
     )
 
 
-def _is_alias(bound: _Bound, instruction: KernelInstruction) -> bool:
-    """Whether the output has the same bytes as the first input."""
+def _is_reshaped(bound: _Bound, instruction: KernelInstruction) -> bool:
+    """Whether the output is the first input in another shape."""
     identity = instruction.op.identity and instruction.single
     return identity and instruction.node.inputs[0].key not in bound.channels_last
+
+
+def _is_alias(bound: _Bound, instruction: KernelInstruction) -> bool:
+    """Whether the output has the same bytes as the first input."""
+    if _is_reshaped(bound, instruction):
+        return True
+    node = instruction.node
+    moved = moves_channels(instruction.op, node.attrs, len(node.specs[0].shape))
+    if moved is None:
+        return False
+    last = [key in bound.channels_last for key in (node.inputs[0].key, (id(node), 0))]
+    return last == ([False, True] if moved == "first" else [True, False])
 
 
 def _has_no_effect(bound: _Bound, instruction: KernelInstruction, memory: MemoryPlan) -> bool:

@@ -3,7 +3,7 @@
 Halves of one array are read and written where they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -12,7 +12,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.generated.pointwise import plan_pointwise, supports_program
 from gluonish.kernels.generated.support import enabled
 from gluonish.ops.fused.pointwise import Instruction, Program
-from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Plan
 from gluonish.ops.nn.gated import (
     GATED,
     GATED_BACKWARD,
@@ -45,6 +45,39 @@ def _plan_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Att
 def _run_halves(xp: ModuleType, out: Array, data: Array, *, axis: int, **attrs: Any) -> None:
     pair = halves(data, axis)
     plan_pointwise((out,), pair, _program(GATED, form_of(attrs))).plan.run(out, *pair)
+
+
+class _AttachedHalves:
+    """The kernel of halves in memory of a graph, whose layouts stay; see `FastKernel`."""
+
+    __slots__ = ("_attrs", "_operands", "_pair", "_plan")
+
+    def __init__(self, operands: Sequence[int], attrs: Attrs) -> None:
+        self._operands = operands
+        self._attrs = attrs
+        self._pair: tuple[Any, tuple[Any, Any]] = (None, (None, None))  # an array and its halves
+        self._plan: Plan | None = None
+
+    def run(self, arrays: Sequence[Any]) -> None:
+        """Compute the gated values."""
+        out, data = [arrays[i] for i in self._operands]
+        source, pair = self._pair
+        if source is not data:
+            pair = halves(data, self._attrs["axis"])
+            self._pair = data, pair
+        if self._plan is None:
+            program = _program(GATED, form_of(self._attrs))
+            self._plan = plan_pointwise((out,), pair, program).plan
+        self._plan.run(out, *pair)
+
+    def pack(self, arrays: Sequence[Any]) -> None:
+        """Do nothing."""
+
+
+def _attach_halves(
+    xp: ModuleType, operands: Sequence[int], movable: Collection[int], attrs: Attrs
+) -> _AttachedHalves:
+    return _AttachedHalves(operands, attrs)
 
 
 def _run_backward(
@@ -86,7 +119,7 @@ def _kernel(name: str, supports: Any, **how: Any) -> FastKernel:
 KERNELS = (
     *((op, _kernel(op.name, _supports_both, plan=_plan_both)) for op in (SWIGLU, GEGLU)),
     *(
-        (op, _kernel(f"{op.name}_halves", _supports_halves, run=_run_halves))
+        (op, _kernel(f"{op.name}_halves", _supports_halves, run=_run_halves, attach=_attach_halves))
         for op in (SWIGLU, GEGLU)
     ),
     (GATED_BACKWARD, _kernel("gated_backward", _supports_backward, plan=_plan_backward)),

@@ -12,8 +12,6 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from threading import Thread
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -22,7 +20,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, FileFormatError, NotSupportedError
 from gluonish.core.file_map import private_map
 from gluonish.core.files import AnyPath, open_to_read, path_text
-from gluonish.kernels import openmp
+from gluonish.kernels.generated.quantized_blocks import write_values
 from gluonish.ndarray.byte_reader import ByteReader
 
 __all__ = ["GGUF", "GGUFTensor", "open_gguf"]
@@ -36,8 +34,7 @@ _MOST_AXES = 4
 _MOST_NESTED = 4
 _ALIGNMENT = "general.alignment"
 _BLOCK = 32  # elements of a block of a quantized tensor
-_LEAST_OF_A_THREAD = 1 << 14  # blocks
-_CHUNK = 1 << 11  # blocks that are dequantized at once: 256 KiB of float32
+_CHUNK = 1 << 13  # blocks that are dequantized at once: 1 MiB of float32
 # By the numbers of types of metadata; text and lists have no fixed size.
 _NUMBERS: Mapping[int, np.dtype[Any]] = {
     number: np.dtype(name)
@@ -57,7 +54,7 @@ _UNREAD = {
 
 
 class _Type(NamedTuple):
-    """A type of tensors: bytes of a block, elements of it, and how it is read."""
+    """A type of tensors: bytes and elements of a block, and how NumPy reads it."""
 
     name: str
     nbytes: int
@@ -192,48 +189,15 @@ class GGUFTensor:
             out[...] = stored
             return
         rows = out.reshape(-1, _BLOCK)
-        starts = iter(range(0, len(rows), _CHUNK))  # which threads take one after another
-        work = partial(_dequantize, values, stored, rows, starts)
-        count = min(_threads(), -(-len(rows) // _LEAST_OF_A_THREAD))
-        _in_threads(work, count)
-
-
-def _in_threads(work: Callable[[], None], count: int) -> None:
-    """Call a function in so many threads, this one among them; raise the first error of any."""
-    errors: list[BaseException] = []
-
-    def attempt() -> None:
-        try:
-            work()
-        except BaseException as error:  # raised again below
-            errors.append(error)
-
-    helpers = [Thread(target=attempt, name="gguf") for _ in range(count - 1)]
-    for helper in helpers:
-        helper.start()
-    attempt()
-    for helper in helpers:
-        helper.join()
-    if errors:
-        raise errors[0]
-
-
-def _threads() -> int:
-    """Return the number of threads that compute, by ``OMP_NUM_THREADS`` and the cores."""
-    return openmp.team().threads()
-
-
-def _dequantize(values: Any, stored: Any, rows: Any, starts: Iterator[int]) -> None:
-    """Write chunks of values that no other thread has taken."""
-    piece = None if rows.dtype == FLOAT32 else np.empty((_CHUNK, _BLOCK), FLOAT32)
-    with np.errstate(over="ignore", invalid="ignore"):  # of 16-bit types and hostile scales
-        for start in starts:
-            part, blocks = rows[start : start + _CHUNK], stored[start : start + _CHUNK]
-            if piece is None:
-                values(blocks, part)
-            else:
-                values(blocks, piece[: len(part)])
-                part[...] = piece[: len(part)]
+        piece = None if rows.dtype == FLOAT32 else np.empty((_CHUNK, _BLOCK), FLOAT32)
+        with np.errstate(over="ignore", invalid="ignore"):  # of 16-bit types and hostile scales
+            for start in range(0, len(rows), _CHUNK):
+                part, blocks = rows[start : start + _CHUNK], stored[start : start + _CHUNK]
+                found = part if piece is None else piece[: len(part)]
+                if not write_values(self.kind, blocks, found):
+                    values(blocks, found)
+                if piece is not None:
+                    part[...] = found
 
 
 class GGUF:

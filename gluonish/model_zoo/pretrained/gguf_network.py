@@ -1,7 +1,7 @@
 """from_gguf: networks of Llama's family in GGUF files, with their tokenizers."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -268,18 +268,21 @@ def _stored(gguf: GGUF, settings: Mapping[str, Any], kind: Any) -> dict[str, Sto
         part = name.split(".")[-2] if name.startswith("blk.") else ""
         if permuted and part in heads:
             read = partial(_halves, tensor, dtype, settings[heads[part]])
-            read_into = partial(_copy, read)
+            read_into = partial(_halves_into, tensor, dtype, settings[heads[part]])
         found[name] = StoredArray(tensor.shape, dtype, read, read_into)
     found.pop(_FREQUENCIES, None)
     return found
 
 
-def _copy(read: Callable[[], Any], out: Any) -> None:
-    out[...] = read()
-
-
 def _halves(tensor: GGUFTensor, dtype: Any, heads: int) -> Any:
-    """Return rows of queries or keys in the order of halves.
+    """Return rows of queries or keys in the order of halves."""
+    out = np.empty(tensor.shape, dtype)
+    _halves_into(tensor, dtype, heads, out)
+    return out
+
+
+def _halves_into(tensor: GGUFTensor, dtype: Any, heads: int, out: Any) -> None:
+    """Write rows of queries or keys in the order of halves.
 
     Llama's files have pairs that are rotated together in neighbouring rows of a head; the network
     has the first of all pairs in the first half of a head, and the second in the other half.
@@ -291,7 +294,7 @@ def _halves(tensor: GGUFTensor, dtype: Any, heads: int) -> Any:
             f" {len(values)}"
         )
     pairs = values.reshape(heads, -1, 2, *values.shape[1:])
-    return pairs.swapaxes(1, 2).reshape(values.shape)
+    out.reshape(heads, 2, -1, *values.shape[1:])[...] = pairs.swapaxes(1, 2)
 
 
 def _table(family: Family, net: HybridBlock) -> WeightTable:

@@ -34,6 +34,7 @@ from gluonish.model_zoo.pretrained.sizes import SizesSetting
 from gluonish.model_zoo.pretrained.timm import register_networks
 from gluonish.model_zoo.pretrained.weights import Names
 from gluonish.model_zoo.vision.classifier import PooledClassifier, WithTransform
+from gluonish.model_zoo.vision.map_norm import CHANNELS_FIRST, CHANNELS_LAST, MapNorm
 
 __all__ = ["ConvNeXt", "ConvNeXtLayer"]
 
@@ -91,10 +92,12 @@ class ConvNeXtLayer(HybridBlock):
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: (N, C, H, W).
         """
-        y = self.norm(F.transpose(self.conv(x), axes=(0, 2, 3, 1)))
+        y = self.norm(F.transpose(self.conv(x), axes=CHANNELS_LAST))
         y = self.output(self.activation(self.hidden(y)))
-        y = F.transpose(y if self.scale is None else self.scale(y), axes=(0, 3, 1, 2))
-        return x + (y if self.drop_path is None else self.drop_path(y))
+        y = y if self.scale is None else self.scale(y)
+        y = y if self.drop_path is None else self.drop_path(y)
+        # The sum is of the channels-last arrays, so that a graph adds and scales in one pass.
+        return F.transpose(F.transpose(x, axes=CHANNELS_LAST) + y, axes=CHANNELS_FIRST)
 
 
 class ConvNeXt(WithTransform):
@@ -167,7 +170,7 @@ class ConvNeXt(WithTransform):
             with self.stem.name_scope():
                 self.stem.add(
                     Conv2D(channels[0], patch_size, patch_size, in_channels=in_channels),
-                    LayerNorm(axis=1, epsilon=epsilon, in_channels=channels[0]),
+                    MapNorm(channels[0], epsilon),
                 )
             self.stages = HybridSequential(prefix="stages_")
             with self.stages.name_scope():
@@ -223,7 +226,7 @@ class _Stage(HybridBlock):
 def _downsampling(in_channels: int, channels: int, epsilon: float) -> HybridSequential:
     made = HybridSequential()
     made.add(
-        LayerNorm(axis=1, epsilon=epsilon, in_channels=in_channels),
+        MapNorm(in_channels, epsilon),
         Conv2D(channels, 2, 2, in_channels=in_channels),
     )
     return made

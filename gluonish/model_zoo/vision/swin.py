@@ -21,6 +21,7 @@ from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_positive
 from gluonish.initializer import Normal
 from gluonish.model_zoo.pretrained.families import keeps_arguments
 from gluonish.model_zoo.vision.classifier import WithTransform
+from gluonish.model_zoo.vision.map_norm import CHANNELS_LAST, MapNorm
 from gluonish.ndarray import NDArray
 
 __all__ = ["Swin", "SwinLayer", "WindowAttention"]
@@ -345,7 +346,7 @@ class Swin(WithTransform):
             with self.stem.name_scope():
                 self.stem.add(
                     Conv2D(units, patch_size, patch_size, in_channels=in_channels),
-                    LayerNorm(axis=1, epsilon=epsilon, in_channels=units),
+                    MapNorm(units, epsilon),
                 )
             self.stages = HybridSequential(prefix="stages_")
             with self.stages.name_scope():
@@ -378,7 +379,7 @@ class Swin(WithTransform):
                 f"Swin: expected images of size {self._images}, got {x.shape[2:]}; image_size= "
                 "makes a network for others"
             )
-        maps = self.stages(F.transpose(self.stem(x), axes=(0, 2, 3, 1)))
+        maps = self.stages(F.transpose(self.stem(x), axes=CHANNELS_LAST))
         return F.mean(self.norm(maps), axis=(1, 2))
 
 

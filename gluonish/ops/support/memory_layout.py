@@ -83,6 +83,25 @@ def may_have_layout(op: Operator) -> bool:
     return follows_layout(op) or op.name in _WEIGHT_MAKERS
 
 
+def moves_channels(op: Operator, attrs: Attrs, rank: int) -> str | None:
+    """Return where a transposition of an array moves the channels, and keeps all other axes.
+
+    Args:
+        op: The operator.
+        attrs: Its attributes.
+        rank: Number of axes of the array.
+
+    Returns:
+        ``"first"``, from the last axis to axis 1; ``"last"``, from axis 1 to the last one; or None.
+    """
+    if op.name != "transpose" or not 4 <= rank <= 5:
+        return None
+    axes = tuple(axis % rank for axis in attrs["axes"] or ())
+    if axes == (0, rank - 1, *range(1, rank - 1)):
+        return "first"
+    return "last" if axes == (0, *range(2, rank), 1) else None
+
+
 def has_channels(spec: Spec) -> bool:
     """Whether the two layouts of a value differ."""
     shape = spec.shape

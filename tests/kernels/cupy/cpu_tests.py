@@ -118,6 +118,7 @@ CPU_TESTS: dict[str, str] = {
     "graph/test_pass_switches.py::test_every_pass_changes_a_plan": _FAST,
     "graph/test_segment_use.py": _NAMES_CPU,
     "graph/test_strided_views.py::test_products_read_and_write_in_place": _FAST,
+    "graph/test_moved_channels.py::test_a_transposition_to_what_memory_has": _FAST,
     "symbol/test_subgraph.py::test_a_parameter_can_be_added": _IMPORTED,
     "kvstore/test_device_sums.py::test_priority_reaches_the_engine": _NAMES_CPU,
     "parameter/test_in_hybridized_blocks.py::test_constant_is_exported_and_saved": _FILES,

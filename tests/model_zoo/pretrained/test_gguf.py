@@ -21,6 +21,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     ParameterError,
 )
+from gluonish.kernels.generated.quantized_blocks import write_values
 from gluonish.model_zoo import from_gguf, from_pretrained, save_pretrained
 from gluonish.model_zoo.pretrained import gguf as reader
 from gluonish.model_zoo.pretrained.gguf import open_gguf
@@ -371,20 +372,21 @@ def test_smollm2_knows_the_capital_of_france() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q8_0"])
-def test_threads_write_the_same_values(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_CHUNK", 2)
-    monkeypatch.setattr(reader, "_LEAST_OF_A_THREAD", 1)
-    monkeypatch.setattr(reader, "_threads", lambda: 4)
+def test_the_generated_kernel_writes_the_values_of_numpy(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    found = next(entry for entry in reader._TYPES.values() if entry.name == kind)
+    assert found.values is not None
+    for count in (1, 3, 4097):  # any bytes: scales that are infinite, NaN, negative, subnormal
+        blocks = rng.integers(0, 256, (count, found.nbytes), np.uint8)
+        want, got = np.empty((2, count, 32), np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found.values(blocks, want)
+        assert write_values(kind, blocks, got)
+        assert np.array_equal(want, got, equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q8_0"])
+def test_values_without_a_compiler_are_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "write_values", lambda *_: False)
     with open_gguf(GOLDEN / "types.gguf") as file:
         assert np.array_equal(file.tensors[kind].read(), expected()[f"types.{kind}"])
-
-
-def test_an_error_in_a_thread_is_raised() -> None:
-    calls = iter(range(3))
-
-    def work() -> None:
-        if next(calls) == 1:
-            raise MemoryError("none left")
-
-    with pytest.raises(MemoryError, match="none left"):
-        reader._in_threads(work, 3)

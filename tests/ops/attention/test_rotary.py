@@ -255,3 +255,51 @@ def test_positions_that_do_not_fit_are_refused() -> None:
         mx.nd.rotary_embedding(x, mx.nd.arange(16) - 5).asnumpy()
     with pytest.raises(OperatorError, match="expected floating data, got int32"):
         mx.nd.rotary_embedding(x.astype("int32"))
+
+
+class _Sliced(mx.gluon.HybridBlock):
+    """Rotates a part of the columns of an array, as attention does with a joined projection."""
+
+    def __init__(self, layout: str, **attrs: Any) -> None:
+        super().__init__()
+        self._attrs = {"layout": layout, **attrs}
+
+    def hybrid_forward(self, F: Any, x: Any, positions: Any) -> Any:
+        part = F.slice_axis(x, axis=-1, begin=64, end=64 + 4 * 32)
+        heads = F.reshape(part, shape=(0, 0, 4, 32))
+        if self._attrs["layout"] == "NHTC":
+            heads = F.transpose(heads, axes=(0, 2, 1, 3))
+        return F.rotary_embedding(heads, positions, **self._attrs)
+
+
+@_compiled
+@pytest.mark.parametrize("kind", ["int32", "int64", "float32"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("layout", _PERMUTATIONS)
+@pytest.mark.parametrize("pairing", ["halves", "neighbours"])
+def test_a_graph_gives_what_single_operators_give(
+    pairing: str, layout: str, dtype: str, kind: str
+) -> None:
+    net = _Sliced(layout, pairing=pairing, dim=16)
+    x = mx.nd.random.normal(shape=(3, 5, 256)).astype(dtype)
+    steps = 3 if layout == "TNHC" else 5
+    # Later calls have positions of the table, then far ones, and different ones for each sample.
+    starts = (0, 7, 7, 600, 100_000)
+    calls = [mx.nd.arange(start, start + steps).astype(kind) for start in starts]
+    samples = _RANDOM.integers(0, 2000, (x.size // 256 // steps, steps))
+    calls += [mx.nd.array(samples, dtype=kind)] * 2
+    single = [net(x, positions).astype("float32").asnumpy() for positions in calls]
+    net.hybridize(static_alloc=True, static_shape=True)
+    for want, positions in zip(single, calls, strict=True):
+        assert np.array_equal(net(x, positions).astype("float32").asnumpy(), want)
+
+
+@_compiled
+def test_negative_positions_are_refused_by_replays() -> None:
+    net = _Sliced("NTHC")
+    net.hybridize(static_alloc=True, static_shape=True)
+    x = mx.nd.random.normal(shape=(3, 5, 256))
+    for _ in range(3):
+        net(x, mx.nd.arange(5, dtype="int32")).wait_to_read()
+    with pytest.raises(OperatorError, match="at least 0, got -2"):
+        net(x, mx.nd.array([0, 1, -2, 3, 4], dtype="int32")).wait_to_read()

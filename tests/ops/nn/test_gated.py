@@ -164,3 +164,19 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         mx.nd.swiglu(x.astype("int32"), x.astype("int32"))
     with pytest.raises(OperatorError, match=r"expected axis in \[-2, 2\)"):
         mx.nd.swiglu(x, axis=2)
+
+
+@pytest.mark.parametrize("axis", [-1, 1])
+@pytest.mark.parametrize("name", ["swiglu", "geglu"])
+def test_replays_of_a_graph_read_the_halves_of_each_array(name: str, axis: int) -> None:
+    class Net(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return getattr(F, name)(x, axis=axis) + getattr(F, name)(x * 2, axis=axis)
+
+    net = Net()
+    batches = [mx.nd.random.normal(shape=(4, 64, 32)) for _ in range(4)]
+    want = [net(x).asnumpy() for x in batches]
+    net.hybridize(static_alloc=True, static_shape=True)
+    for _ in range(2):
+        for x, expected in zip(batches, want, strict=True):
+            np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-6, atol=1e-6)
