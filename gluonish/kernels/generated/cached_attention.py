@@ -8,7 +8,9 @@ int8 are multiplied by their scales behind the sum of products, and in front of 
 """
 
 import hashlib
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
+from operator import is_
 from pathlib import Path
 from struct import pack, unpack
 from types import ModuleType
@@ -26,7 +28,8 @@ from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.kernels.generated.scratch import Scratch
 from gluonish.ops.attention.cached import CACHED_ATTENTION, checked_positions
 from gluonish.ops.attention.scaled_dot_product import by_heads, scale_of, shape_by_heads
-from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
+from gluonish.ops.registry import Attrs
 
 _FLOAT = 4  # bytes
 _BLOCK = 64  # keys whose values are added up for all heads
@@ -34,6 +37,7 @@ _TILES = (8, 4, 2, 1)  # vectors of a row of values that are added up in registe
 _MOST_QUERIES = 1 << 14  # elements of the queries that share keys, which are on the stack
 _LEAST_ELEMENTS = 1 << 15  # of keys in reach for a thread
 _ROOM = 256  # the memory for the scores of a head is a multiple of this
+_MOST_SCORES = 1 << 16  # that a call in a graph keeps memory for
 _LOG2_E = 1.4426950408889634
 
 _MOST = 127.0  # magnitude of an element of int8
@@ -448,6 +452,27 @@ def _plan_of(layout: _Layout) -> KernelPlan:
     return KernelPlan(kernel(form), params, samples * shared, grain)
 
 
+def _room_for(newest: int, window: int | None) -> int:
+    """Return the number of scores of a head that there is to be memory for."""
+    reach = newest + 1 if window is None else min(newest + 1, window)
+    return -(-(reach + lanes()) // _ROOM) * _ROOM  # scores are stored as vectors
+
+
+def _plan_for(arrays: Sequence[Array], room: int, attrs: Attrs) -> KernelPlan:
+    """Return the plan for arrays by heads, in the order of `_ARRAYS`, then scales."""
+    dtypes = arrays[1].dtype, arrays[4].dtype
+    shapes = arrays[0].shape, arrays[1].shape, arrays[4].shape
+    strides = tuple([x.strides for x in arrays])
+    options = attrs["window"], attrs["scale"], attrs["softcap"]
+    return _plan_of(_Layout(dtypes, shapes, strides, room, *options))
+
+
+def _by_heads(arrays: Sequence[Array], layout: str) -> list[Array]:
+    if layout == "NHTC":
+        return [*arrays]
+    return [*(by_heads(x, layout) for x in arrays[:4]), *arrays[4:]]
+
+
 def _run(
     xp: ModuleType,
     out: Array,
@@ -458,30 +483,119 @@ def _run(
     value_cache: Array,
     position: Array,
     *scales: Array,
-    layout: str,
-    window: int | None,
-    scale: float | None,
-    softcap: float | None,
-    **_: Any,
+    **attrs: Any,
 ) -> None:
-    arrays = [out, query, key, value]
-    if layout != "NHTC":
-        arrays = [by_heads(x, layout) for x in arrays]
-    arrays += (key_cache, value_cache, *scales)
+    window = attrs["window"]
+    arrays = _by_heads([out, query, key, value, key_cache, value_cache, *scales], attrs["layout"])
     starts = checked_positions(position, 1, key_cache.shape[2], window)
     samples, heads = arrays[1].shape[:2]
-    newest = max(starts)
-    reach = newest + 1 if window is None else min(newest + 1, window)
-    room = -(-(reach + lanes()) // _ROOM) * _ROOM  # scores are stored as vectors
-    dtypes = query.dtype, key_cache.dtype
-    shapes = arrays[0].shape, arrays[1].shape, key_cache.shape
-    strides = tuple([x.strides for x in arrays])
-    plan = _plan_of(_Layout(dtypes, shapes, strides, room, window, scale, softcap))
+    room = _room_for(max(starts), window)
+    plan = _plan_for(arrays, room, attrs)
     if len(starts) < samples:
         starts = starts * samples
     places = np.array(starts, np.int64)
     with Scratch(samples * heads * room) as scores:
         plan.run(*arrays, places, scores)
+
+
+class _Attached:
+    """The kernel in memory of a graph, whose layouts stay; see `FastKernel`.
+
+    The products of a step stream all weights through the processor's caches, so that each object
+    that the next call looks at comes from memory. A call that is like the last one looks at few.
+    """
+
+    __slots__ = (
+        "_attrs",
+        "_held",
+        "_length",
+        "_new",
+        "_operands",
+        "_params",
+        "_places",
+        "_plan",
+        "_room",
+        "_scores",
+        "_strides",
+        "_window",
+        "_xp",
+    )
+
+    def __init__(self, xp: ModuleType, operands: Sequence[int], attrs: Attrs) -> None:
+        self._xp = xp
+        self._operands = operands
+        self._attrs = attrs
+        self._window: int | None = attrs["window"]
+        self._held = [*operands[4:6], *operands[7:]]  # caches and scales
+        self._new: tuple[Array, ...] = ()  # out, query, key and value of the last call
+        self._plan: KernelPlan | None = None
+        self._strides: list[Any] = []  # of caches and scales
+        self._length = self._room = 0  # of the caches, and of the scores of a head
+        self._params: tuple[Any, int]
+        self._places: Array
+        self._scores: Array
+
+    def run(self, arrays: Sequence[Any]) -> None:
+        """Attend."""
+        i, j, k, m = self._operands[:4]
+        new = arrays[i], arrays[j], arrays[k], arrays[m]
+        position = arrays[self._operands[6]]
+        single = position.size == 1
+        newest = position.item() if single else int(position.max())
+        held = [arrays[i] for i in self._held]
+        plan = self._plan
+        if (
+            plan is None
+            or not all(map(is_, new, self._new))
+            or [x.strides for x in held] != self._strides
+            or not 0 <= newest < self._length
+            or not (single or position.min() >= 0)
+            or self._room != _room_for(newest, self._window)
+        ):
+            plan = self._prepared(new, held, position, newest)
+            if plan is None:
+                used = [arrays[i] for i in self._operands]
+                KERNELS[0][1].kernel(self._xp, *used, **self._attrs)
+                return
+        self._places[...] = position
+        values = self._params[0]
+        for at, array in enumerate(held, 4):
+            values[at] = address(array)
+        plan.launch(self._params, None)
+
+    def _prepared(
+        self, new: tuple[Array, ...], held: list[Array], position: Array, newest: int
+    ) -> KernelPlan | None:
+        """Return the plan of a call, with its params; None if the usual kernel is to run."""
+        self._plan = None
+        given = _by_heads([*new, *held], self._attrs["layout"])
+        samples, heads = given[1].shape[:2]
+        room = _room_for(newest, self._window)
+        length = held[0].shape[2]
+        if newest >= length or position.min() < 0 or samples * heads * room > _MOST_SCORES:
+            return None
+        try:
+            plan = _plan_for(given, room, self._attrs)
+        except RefusedError:
+            return None
+        self._params = values, _ = plan.new_params()
+        self._places = np.zeros(samples, np.int64)
+        self._scores = np.empty(samples * heads * room, FLOAT32)
+        ends = len(given), len(given) + 1
+        for at, array in (*enumerate(given), *zip(ends, (self._places, self._scores), strict=True)):
+            values[at] = address(array)
+        self._strides = [x.strides for x in held]
+        self._plan, self._new, self._length, self._room = plan, new, length, room
+        return plan
+
+    def pack(self, arrays: Sequence[Any]) -> None:
+        """Do nothing."""
+
+
+def _attach(
+    xp: ModuleType, operands: Sequence[int], movable: Collection[int], attrs: Attrs
+) -> _Attached:
+    return _Attached(xp, operands, attrs)
 
 
 def _supports(
@@ -519,6 +633,7 @@ KERNELS = (
         FastKernel(
             *(BackEnd.GENERATED, "cached_attention", _supports),
             run=_run,
+            attach=_attach,
             enabled=available,
             reads_strides=lambda position, shape, strides: position < 3 and strides[-1] == 1,
         ),

@@ -1,6 +1,7 @@
 """_cached_attention against attention without a cache, and against float64."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import ml_dtypes
@@ -389,3 +390,54 @@ def test_scales_and_dtypes_of_caches_must_agree() -> None:
         step(inputs, held[:2], 0)
     with pytest.raises(OperatorError, match=r"each row of value_cache, float32\(3, 2, 9\)"):
         rounded_step(inputs, [*held[:3], mx.nd.zeros((N, K, 8))], 0)
+
+
+class _Step(mx.gluon.HybridBlock):
+    """A step whose query, key and value are computed in the graph."""
+
+    def __init__(self, **attrs: Any) -> None:
+        super().__init__()
+        self._attrs = attrs
+
+    def hybrid_forward(self, F: Any, x: Any, keys: Any, values: Any, position: Any) -> Any:
+        q, k, v = (F.slice_axis(x * 2, axis=2, begin=a, end=b) for a, b in ((0, 4), (4, 6), (6, 8)))
+        return F._internal._cached_attention(q, k, v, keys, values, position, **self._attrs) + 1
+
+
+@pytest.mark.parametrize("held", ["float32", "bfloat16"])
+@pytest.mark.parametrize("samples", [1, 3])
+@pytest.mark.parametrize("options", [{}, {"window": 300}, {"softcap": 20.0}], ids=str)
+def test_replays_of_a_graph_give_what_single_calls_give(
+    options: dict[str, Any], samples: int, held: str
+) -> None:
+    net = _Step(layout="NTHC", causal=True, **options)
+    found = []
+    for static in (False, True):
+        if static:
+            net.hybridize(static_alloc=True, static_shape=True)
+        draw = np.random.default_rng(4).standard_normal
+        made = []
+        for _ in range(2):  # other caches than before, in the same graph
+            caches = [mx.nd.array(draw((samples, 2, 600, 32))).astype(held) for _ in "kv"]
+            # Each room for scores, back again, and rows at different places.
+            for place in (0, 1, 254, 255, 256, 511, 599, 3):
+                x = mx.nd.array(draw((samples, 1, 8, 32))).astype(held)
+                places = [max(place - i, 0) for i in range(samples)]
+                y = net(x, *caches, mx.nd.array(places, dtype="int32"))
+                made.append(y.astype("float32").asnumpy())
+            made += [cache.astype("float32").asnumpy() for cache in caches]
+        found.append(made)
+    for want, got in zip(*found, strict=True):
+        assert np.array_equal(got, want)
+
+
+def test_positions_out_of_range_are_refused_by_replays() -> None:
+    net = _Step(layout="NTHC", causal=True)
+    net.hybridize(static_alloc=True, static_shape=True)
+    x = mx.nd.ones((2, 1, 8, 32))
+    for places in ([3, 4], [3, 4], [16, 0], [3, 4], [0, -1], [3, 4]):
+        caches = [mx.nd.zeros((2, 2, 16, 32)) for _ in "kv"]  # that of a call that fails is lost
+        fails = min(places) < 0 or max(places) > 15
+        refused = pytest.raises(OperatorError, match="expected a position from 0 to 15")
+        with refused if fails else nullcontext():
+            net(x, *caches, mx.nd.array(places, dtype="int32")).wait_to_read()
