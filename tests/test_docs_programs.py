@@ -24,6 +24,7 @@ def write_networks(folder: Path) -> None:
         (folder / name).mkdir()
     language_folder(folder / "SmolLM2-135M-Instruct")
     encoder_folder(folder / "all-MiniLM-L6-v2")
+    shutil.copytree(GOLDEN / "text_networks" / "t5", folder / "t5-small")
     shutil.copy(GOLDEN / "gguf" / "llama.gguf", folder / "SmolLM2-135M-Instruct.Q4_1.gguf")
     timm = folder / "mobilenetv3_small_050"
     save_pretrained(initialized(get_model(timm.name, classes=3)), timm)
