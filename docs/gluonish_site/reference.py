@@ -164,8 +164,8 @@ def _class_entry(names: Names, find: Find, name: str, value: type) -> list[str]:
         if kind == "operator":
             generated.append((member, function))
         elif kind == "property":
-            doc = rst_of(inspect.getdoc(function), "method", f"{name}.{member}", find)
-            body += [f".. py:property:: {member}", "", *indented(doc), ""]
+            told = rst_of(inspect.getdoc(function), "method", f"{name}.{member}", find)
+            body += [f".. py:property:: {member}", "", *indented(told), ""]
         else:
             body += _function_entry(find, member, function, kind)
     if generated:
