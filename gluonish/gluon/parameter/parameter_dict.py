@@ -55,6 +55,7 @@ class ParameterDict:
             raise UnknownParameterError(
                 f"ParameterDict: expected the name of one of {len(self._params)} parameters, got "
                 f"{key!r:.200}{nearest(key, self._params)}"
+                f"{'; list(params.values()) can be indexed' if isinstance(key, int) else ''}"
             )
         return found
 
