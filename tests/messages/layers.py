@@ -210,6 +210,13 @@ MISTAKES = {
         TypeError,
         "list | mx.nd.array",
     ),
+    "no input": Mistake(
+        """
+        nn.Dense(4)()
+        """,
+        TypeError,
+        "Dense | expected 1 input (x), got 0",
+    ),
     "two inputs Dense": Mistake(
         """
         net = nn.Dense(4)

@@ -334,6 +334,8 @@ class HybridBlock(HybridAttributes):
             return self._call_graph(*args, **kwargs)
         except Exception as error:
             refuse_unconstructed(self)
+            if not args and isinstance(error, TypeError) and self.has_hybrid_forward:
+                raise binding_error(self, self._reg_params, self.hybrid_forward, 0) from None
             shorten(error, sys._getframe(1))
             raise
 
