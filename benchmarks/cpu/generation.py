@@ -5,9 +5,10 @@
 
 Greedy tokens behind one prompt, of weights drawn at random. Peers: ``linear``, the dense layers
 alone on as many single tokens; ``int8``, weights of 8 bits; ``torch`` and ``torch_compile``,
-transformers' generate as it is, and with a static cache and a compiled step. A ratio is a peer's
-time to that of the first in the same round: above 1, the first is faster; that of ``linear`` is the
-share of the dense layers' rate. ``--new 1`` with a long prompt measures the prompt alone.
+transformers' generate as it is, and with a static cache and a compiled step; ``llama``, llama.cpp
+on the same weights. A ratio is a peer's time to that of the first in the same round: above 1, the
+first is faster; that of ``linear`` is the share of the dense layers' rate. ``--new 1`` with a long
+prompt measures the prompt alone.
 """
 
 import argparse
@@ -32,6 +33,7 @@ _PEERS: dict[str, tuple[str, dict[str, Any]]] = {
     "linear_int8": ("Linear", {"int8": True}),
     "torch": ("Torch", {}),
     "torch_compile": ("Torch", {"compiled": True}),
+    "llama": ("Llama", {}),
 }
 
 
@@ -40,6 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--peers", default="generate,linear,torch,torch_compile")
     parser.add_argument("--peers-python", help="that of torch and transformers")
+    parser.add_argument("--llama-python", help="that of llama-cpp-python, gguf and safetensors")
     parser.add_argument("--prompt", type=int, default=16, help="tokens of the prompt")
     parser.add_argument("--new", type=int, default=64, help="tokens that follow")
     parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
@@ -60,7 +63,8 @@ def _compare(folder: str, arguments: argparse.Namespace) -> None:
     jobs = []
     for name in arguments.peers.split(","):
         kind, options = _PEERS[name]
-        python = arguments.peers_python if kind == "Torch" else sys.executable
+        pythons = {"Torch": arguments.peers_python, "Llama": arguments.llama_python}
+        python = pythons.get(kind, sys.executable)
         jobs.append(Job(name, python, "generation_jobs", kind, {**shared, **options}, {}))
     errors: dict[str, str] = {}
     with workers(jobs, arguments.threads, errors) as running:

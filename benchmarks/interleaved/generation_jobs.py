@@ -4,6 +4,9 @@ All read one folder of weights in transformers' format, and give the same tokens
 """
 
 import importlib
+import json
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,3 +138,91 @@ class Torch:
             found = self._net.generate(self._prompt, **self._options)
         made: list[int] = found[0, self._length :].tolist()
         return made
+
+
+class Llama:
+    """Calls of llama.cpp's ``generate``, on a GGUF file that is made of the folder.
+
+    Args: As of `Gluonish`.
+    """
+
+    def __init__(self, threads: int, folder: str, prompt: list[int], new: int, dtype: str) -> None:
+        llama_cpp: Any = importlib.import_module("llama_cpp")
+        self.versions = {"llama-cpp-python": llama_cpp.__version__}
+        file = Path(folder) / f"{dtype}.gguf"
+        _write_gguf(Path(folder), file, dtype)
+        self._net = llama_cpp.Llama(
+            str(file),
+            n_ctx=len(prompt) + new,
+            n_threads=threads,
+            n_threads_batch=threads,
+            verbose=False,
+        )
+        self._prompt, self._new = prompt, new
+
+    def start(self) -> None:
+        """Generate for the first time."""
+        self.run(1)
+
+    def run(self, count: int) -> None:
+        """Generate ``count`` times."""
+        for _ in range(count):
+            self._tokens()
+
+    def check(self) -> Any:
+        """The new tokens."""
+        return self._tokens()
+
+    def _tokens(self) -> list[int]:
+        self._net.reset()
+        made = self._net.generate(self._prompt, top_k=1, temp=0.0, repeat_penalty=1.0)
+        return [int(token) for token in islice(made, self._new)]
+
+
+_GGUF_LAYER = {"ln_1": "attn_norm", "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output",
+               "ln_2": "ffn_norm", "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}  # fmt: skip
+_GGUF = {
+    "wte": "token_embd",
+    "wpe": "position_embd",
+    "ln_f": "output_norm",
+    "lm_head": "output",
+}
+
+
+def _write_gguf(folder: Path, file: Path, dtype: str) -> None:
+    """Write a folder of GPT-2 as a GGUF file, with a vocabulary of numbers."""
+    gguf: Any = importlib.import_module("gguf")
+    safetensors: Any = importlib.import_module("safetensors.numpy")
+    config = json.loads((folder / "config.json").read_text())
+    writer = gguf.GGUFWriter(str(file), "gpt2")
+    writer.add_block_count(config["n_layer"])
+    writer.add_context_length(config["n_positions"])
+    writer.add_embedding_length(config["n_embd"])
+    writer.add_feed_forward_length(4 * config["n_embd"])
+    writer.add_head_count(config["n_head"])
+    writer.add_layer_norm_eps(config["layer_norm_epsilon"])
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list([str(i) for i in range(config["vocab_size"])])
+    writer.add_token_types([1] * config["vocab_size"])
+    writer.add_token_merges(["1 0"])
+    kind = gguf.GGMLQuantizationType.BF16
+    for name, array in safetensors.load_file(folder / "model.safetensors").items():
+        *layer, part, role = name.removeprefix("transformer.").rsplit(".", 2)
+        if layer:  # h.3.attn, c_attn
+            _, number, *rest = layer[0].split(".")
+            made = f"blk.{number}.{_GGUF_LAYER['.'.join([*rest, part])]}.{role}"
+        else:
+            made = f"{_GGUF[part]}.{role}"
+        if array.ndim == 2 and part.startswith("c_"):
+            array = array.T
+        array = np.ascontiguousarray(array, np.float32)
+        if dtype == "bfloat16" and array.ndim == 2 and part != "wpe":
+            array = gguf.quants.quantize(array, kind)
+            writer.add_tensor(made, array, raw_dtype=kind)
+        else:
+            writer.add_tensor(made, array)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()

@@ -303,6 +303,10 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     caches = [normal(2, 2, 6, 4), normal(2, 2, 6, 2), np.array([1, 3])]
     new = [normal(2, 4, 3, 4), normal(2, 2, 3, 4), normal(2, 2, 3, 2)]
     yield "_cached_attention", Case([*new, *caches], {"window": 2})
+    rounded = [np.zeros((2, 2, 6, width), np.int8) for width in (4, 2)]
+    scales = [np.zeros((2, 2, 6), np.float32) for _ in range(2)]
+    attrs = {"use_scales": True, "window": 2}
+    yield "_cached_attention", Case([*new, *rounded, caches[2], *scales], attrs)
     hidden = {"use_mask": True, "use_length": True, "shape": (2, 3, 5)}
     yield "_attention_hidden", Case([three[0], *optional], hidden)
     factors = {"p": 0.3, "shape": (4, 5), "dtype": np.dtype(np.float32)}

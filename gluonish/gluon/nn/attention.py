@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import gluonish.ndarray as nd
+from gluonish.core.dtype import INT8, is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense
@@ -27,6 +28,9 @@ class AttentionCache(NamedTuple):
     arrays, at the position; the caller then adds T to it. Without one, the cache is complete, and
     a call reads it only, as attention to an encoder's output does.
 
+    The row of position p is p mod length. In a layer with a window, positions may pass the end of
+    arrays of at least window - 1 + T rows: they are rings then, and new rows replace the oldest.
+
     Attributes:
         keys: (N, num_kv_heads, length, head_units); a complete cache has the order of axes of
             the layer's layout, (N, S, num_kv_heads, head_units) or (S, N, num_kv_heads,
@@ -34,11 +38,16 @@ class AttentionCache(NamedTuple):
         values: Like ``keys``.
         position: Number of tokens in the cache, an integer array (1,), or (N,) for each sample;
             None for a complete cache.
+        key_scales: Of arrays of int8, what each row of ``keys`` is multiplied by, in float32 (N,
+            num_kv_heads, length); None for floating arrays.
+        value_scales: Like ``key_scales``, of ``values``.
     """
 
     keys: Any
     values: Any
     position: Any = None
+    key_scales: Any = None
+    value_scales: Any = None
 
 
 def divided(layer: str, units: int, num_heads: int) -> int:
@@ -319,8 +328,9 @@ class MultiHeadAttention(HybridBlock):
         attrs = dict(self._attrs)
         q, k, v = self._heads_of_call(F, query, key, value, cache, positions)
         if cache is not None and cache[2] is not None:
-            inputs = (q, k, v, *cache, *(() if mask is None else (mask,)))
-            made = F._internal._cached_attention(*inputs, use_mask=mask is not None, **attrs)
+            optional = dict(zip(("key_scale", "value_scale"), cache[3:], strict=False))
+            attrs |= {k: x for k, x in {"mask": mask, **optional}.items() if x is not None}
+            made = F._internal._cached_attention(q, k, v, *cache[:3], **attrs)
         else:
             attrs |= {"mask": mask, "valid_length": valid_length, "dropout": self._dropout}
             made = F.scaled_dot_product_attention(q, k, v, **attrs)
@@ -336,6 +346,8 @@ class MultiHeadAttention(HybridBlock):
         if cache is not None and positions is None and self.rotary is not None:
             axis = self._layout.index("T")
             positions = cached_places_of_each(F, query, axis, cache[2])
+        if cache is not None and self._turns_together:
+            return self._turned(F, self.qkv(query), positions)
         q, k, v = self._project(F, query, key, value)
         q = self._prepare(F, q, self.query_norm, positions)
         return q, self._prepare(F, k, self.key_norm, positions if key is None else None), v
@@ -422,6 +434,24 @@ class MultiHeadAttention(HybridBlock):
         made = self.qkv(query, key, value)
         return tuple(self._split(F, x, n)[0] for x, n in zip(made, heads, strict=True))
 
+    @property
+    def _turns_together(self) -> bool:
+        """Whether queries and keys of one projection are rotated, and nothing else."""
+        norms = self.query_norm, self.key_norm
+        return self._fused and isinstance(self.rotary, RotaryEmbedding) and norms == (None, None)
+
+    def _turned(self, F: ModuleType, joined: Any, positions: Any) -> tuple[Any, Any, Any]:
+        """Return heads of queries and keys, rotated by one operator, and of values.
+
+        For a step of generation an operator more takes longer than the copies that others save.
+        """
+        queries, keys, values = self._heads
+        turning, v = self._split(F, joined, queries + keys, values)
+        assert self.rotary is not None
+        turned = self.rotary(turning, positions)
+        q = F.slice_axis(turned, axis=2, begin=0, end=queries)
+        return q, F.slice_axis(turned, axis=2, begin=queries, end=None), v
+
     def _queries(self, F: ModuleType, query: Any) -> Any:
         """Return heads of queries, without keys and values."""
         if self._fused:
@@ -456,17 +486,33 @@ class MultiHeadAttention(HybridBlock):
             batch_size: Number N of samples.
             length: Largest number of tokens.
             ctx: Device; the current one by default.
-            dtype: Element type; that of the layer's parameters by default.
+            dtype: Element type; that of the layer's parameters by default. ``"int8"`` rounds each
+                row to multiples of 1/127 of its greatest magnitude.
 
         Raises:
-            ArgumentError: A number is below 1.
+            ArgumentError: A number is below 1, or the dtype is neither floating nor int8.
             ArgumentTypeError: A number is not an int.
         """
         check_positive(f"{type(self).__name__}.begin_cache", batch_size=batch_size, length=length)
         shape = (batch_size, self._heads[1], length, self._head_units)
-        dtype = self.output._data_dtype if dtype is None else dtype
+        dtype = normalize_dtype(self.output._data_dtype if dtype is None else dtype)
+        if dtype != INT8 and not is_floating(dtype):
+            raise ArgumentError(
+                f"{type(self).__name__}.begin_cache: expected a floating dtype or int8, got "
+                f"{dtype.name}"
+            )
         keys, values = (nd.zeros(shape, ctx=ctx, dtype=dtype) for _ in range(2))
-        return AttentionCache(keys, values, nd.zeros((1,), ctx=ctx, dtype="int32"))
+        position = nd.zeros((1,), ctx=ctx, dtype="int32")
+        if dtype != INT8:
+            return AttentionCache(keys, values, position)
+        scales = (nd.zeros(shape[:3], ctx=ctx) for _ in range(2))
+        return AttentionCache(keys, values, position, *scales)
+
+    @property
+    def window(self) -> int | None:
+        """How many positions a query attends to, its own included; None for all."""
+        window: int | None = self._attrs["window"]
+        return window
 
     def fill_cache(self, key: NDArray, value: NDArray | None = None) -> AttentionCache:
         """Return the complete cache of keys and values that do not change from token to token.

@@ -76,6 +76,15 @@ class IntegerAssembler(Assembler):
         narrow = builder.trunc(builder.shuffle_vector(first, second, indices), stored)
         builder.store(narrow, self._pointer(address, stored), align=2)
 
+    def store_bytes(self, vector: Value, address: Value) -> None:
+        """Store float32 from -128 to 127 as int8, halves to even."""
+        builder, int_type = self._builder, self._ir.IntType
+        kind = self._ir.VectorType(int_type(32), lanes())
+        # In this binade the last bit is 1; the low bits are those of the integer.
+        bits = builder.bitcast(self.add(vector, self.constant(1.5 * 2.0**23)), kind)
+        stored = self._ir.VectorType(int_type(8), lanes())
+        builder.store(builder.trunc(bits, stored), self._pointer(address, stored), align=1)
+
     def pair_sums(self, x: Value, y: Value) -> Value:
         """Return sums of two neighbouring products of 16-bit integers, as 32-bit integers."""
         builder, int_type = self._builder, self._ir.IntType

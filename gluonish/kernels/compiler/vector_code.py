@@ -420,10 +420,11 @@ class Assembler:
         """Load a vector of elements of dtype ``kind``, converted to float32."""
         if kind == "float32":
             return self.load(address)
-        if kind == "bool":
+        if kind in ("bool", "int8"):
             stored = self._ir.VectorType(self._ir.IntType(8), lanes())
-            flags = self._builder.load(self._pointer(address, stored), align=1)
-            return self._builder.uitofp(flags, self._vector)
+            numbers = self._builder.load(self._pointer(address, stored), align=1)
+            convert = self._builder.uitofp if kind == "bool" else self._builder.sitofp
+            return convert(numbers, self._vector)
         half = self._ir.VectorType(self._ir.IntType(16), lanes())
         bits = self._builder.load(self._pointer(address, half), align=2)
         wide = self._ir.VectorType(self._ir.IntType(32), lanes())

@@ -3,11 +3,14 @@
 A step is the heads of a sample that share keys. It writes the new key and value into the caches,
 computes the scores of each head into scratch memory, vectors of neighbouring keys at a time, makes
 weights of them, and adds up values, blocks of keys at a time, so that the heads find them in a
-core's cache. Sums are float32, in an order that depends on sizes, position and window only.
+core's cache. Sums are float32, in an order that depends on sizes, position and window only. Rows of
+int8 are multiplied by their scales behind the sum of products, and in front of that of values.
 """
 
 import hashlib
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
+from operator import is_
 from pathlib import Path
 from struct import pack, unpack
 from types import ModuleType
@@ -16,15 +19,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.config import MXNET_USE_FUSION
-from gluonish.core.dtype import BFLOAT16, FLOAT32
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, INT8
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, available, compile_assembly
-from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
+from gluonish.kernels.compiler.integer_code import IntegerAssembler
+from gluonish.kernels.compiler.vector_code import Value, lanes
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.kernels.generated.scratch import Scratch
 from gluonish.ops.attention.cached import CACHED_ATTENTION, checked_positions
 from gluonish.ops.attention.scaled_dot_product import by_heads, scale_of, shape_by_heads
-from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
+from gluonish.ops.registry import Attrs
 
 _FLOAT = 4  # bytes
 _BLOCK = 64  # keys whose values are added up for all heads
@@ -32,31 +37,43 @@ _TILES = (8, 4, 2, 1)  # vectors of a row of values that are added up in registe
 _MOST_QUERIES = 1 << 14  # elements of the queries that share keys, which are on the stack
 _LEAST_ELEMENTS = 1 << 15  # of keys in reach for a thread
 _ROOM = 256  # the memory for the scores of a head is a multiple of this
+_MOST_SCORES = 1 << 16  # that a call in a graph keeps memory for
 _LOG2_E = 1.4426950408889634
 
-_NAMES = (
-    "out query key value keys values positions scores "
-    "out_n out_h query_n query_h key_n key_h value_n value_h "
-    "keys_n keys_h keys_s values_n values_h values_s "
-    "group heads width value_width before score_step factor cap"
-)
+_MOST = 127.0  # magnitude of an element of int8
+_ARRAYS = "out query key value keys values"
+_SCALES = "key_scales value_scales"
+_KINDS = {FLOAT32: "float32", BFLOAT16: "bfloat16", FLOAT16: "float16", INT8: "int8"}
+_ITEMSIZES = {str(kind): dtype.itemsize for dtype, kind in _KINDS.items()}
 
 
 class Form(NamedTuple):
     """What the code of the kernel depends on.
 
     Attributes:
-        kind: Dtype of all arrays.
+        kind: Dtype of all arrays but the caches.
+        held: Dtype of the caches; there are scales for int8.
         capped: Whether scores are limited by a hyperbolic tangent.
     """
 
     kind: str
+    held: str
     capped: bool
 
     @property
-    def itemsize(self) -> int:
-        """Bytes of an element."""
-        return _FLOAT if self.kind == "float32" else 2
+    def has_scales(self) -> bool:
+        """Whether there is a scale for each row of the caches."""
+        return self.held == "int8"
+
+    @property
+    def names(self) -> str:
+        """The names of the params."""
+        scales = f" {_SCALES}" * self.has_scales
+        steps = [f"{name}_n {name}_h" for name in _ARRAYS.split()[:4]]
+        steps += [f"{name}_n {name}_h {name}_s" for name in _ARRAYS.split()[4:]]
+        steps += [f"{name}_n {name}_h" for name in scales.split()]
+        numbers = "group heads width value_width length before score_step factor cap"
+        return f"{_ARRAYS}{scales} positions scores {' '.join(steps)} {numbers}"
 
 
 @cache
@@ -70,7 +87,7 @@ def kernel(form: Form) -> CompiledKernel:
     """Return the compiled kernel of a form; a step is the heads of a sample that share keys."""
 
     def text() -> str:
-        code = Assembler(_NAMES)
+        code = IntegerAssembler(form.names)
         _Writer(code, form).write()
         return code.finish()
 
@@ -81,16 +98,32 @@ class _Reach(NamedTuple):
     """The keys that the query of a step attends to.
 
     Attributes:
-        keys: Address of the first key.
-        values: Address of the first value.
+        sample: Index of the sample.
+        head: Index of the head of keys.
+        first: Slot of the first key.
         scores: Address of the scores of the first head.
         count: Number of keys.
     """
 
-    keys: Value
-    values: Value
+    sample: Value
+    head: Value
+    first: Value
     scores: Value
     count: Value
+
+
+class _Part(NamedTuple):
+    """Keys in reach whose rows follow one another: those up to the end of a ring, and the rest.
+
+    Attributes:
+        begin: First key.
+        end: Key after the last one.
+        slot: Slot of key 0, if the ring had no end.
+    """
+
+    begin: Value
+    end: Value
+    slot: Value
 
 
 class _Writer:
@@ -102,7 +135,7 @@ class _Writer:
         totals: Address of the sum of weights of each head.
     """
 
-    def __init__(self, code: Assembler, form: Form) -> None:
+    def __init__(self, code: IntegerAssembler, form: Form) -> None:
         self.code = code
         self.form = form
         self.params = params = code.params
@@ -119,26 +152,23 @@ class _Writer:
             sample, head = code.divide(step, params["heads"])
             place = code.sum(params["positions"], code.product(sample, 8))
             newest = code.load_number(place, "int64")
-            self._append("key", "keys", sample, head, newest, params["width"])
-            self._append("value", "values", sample, head, newest, params["value_width"])
+            _, slot = code.divide(newest, params["length"])
+            self._append("key", sample, head, slot, params["width"])
+            self._append("value", sample, head, slot, params["value_width"])
             first = code.greatest(code.difference(newest, params["before"]), 0)
-            reach = _Reach(
-                code.sum(self._row("keys", sample, head), code.product(first, params["keys_s"])),
-                code.sum(
-                    self._row("values", sample, head), code.product(first, params["values_s"])
-                ),
-                code.sum(
-                    params["scores"],
-                    code.product(step, params["group"], params["score_step"]),
-                ),
-                code.difference(code.sum(newest, 1), first),
-            )
+            _, first_slot = code.divide(first, params["length"])
+            scores = code.product(step, params["group"], params["score_step"])
+            scores = code.sum(params["scores"], scores)
+            count = code.difference(code.sum(newest, 1), first)
+            reach = _Reach(sample, head, first_slot, scores, count)
             first_head = code.product(head, params["group"])
             with code.loop(0, params["group"]) as i:
                 self._prepare(sample, code.sum(first_head, i), i)
                 self._weigh(reach, i)
-            with code.loop(0, reach.count, _BLOCK) as start:
-                self._add_values(reach, start)
+            with code.loop(0, 2) as index:
+                part = self._part(reach, index)
+                with code.loop(part.begin, part.end, _BLOCK) as start:
+                    self._add_values(reach, part, start)
             with code.loop(0, params["group"]) as i:
                 self._finish(self._row("out", sample, code.sum(first_head, i)), i)
 
@@ -151,29 +181,75 @@ class _Writer:
             code.product(head, params[f"{name}_h"]),
         )
 
-    def _append(
-        self, new: str, held: str, sample: Value, head: Value, newest: Value, width: Value
-    ) -> None:
+    def _part(self, reach: _Reach, index: Value) -> _Part:
+        """Return the keys in front of the end of the cache (0), or those behind it (1)."""
+        code, length = self.code, self.params["length"]
+        at_end = code.difference(length, reach.first)
+        is_first = code.less(index, 1)
+        return _Part(
+            code.select(is_first, 0, at_end),
+            code.select(is_first, code.least(at_end, reach.count), reach.count),
+            code.difference(reach.first, code.product(index, length)),
+        )
+
+    def _start(self, name: str, reach: _Reach, part: _Part, step: Value | int) -> Value:
+        """Return the address of the row of key 0 of a part."""
+        offset = self.code.product(part.slot, step)
+        return self.code.sum(self._row(name, reach.sample, reach.head), offset)
+
+    def _append(self, new: str, sample: Value, head: Value, slot: Value, width: Value) -> None:
         """Copy a new key or value into its cache."""
         code, form = self.code, self.form
         source = self._row(new, sample, head)
-        offset = code.product(newest, self.params[f"{held}_s"])
-        target = code.sum(self._row(held, sample, head), offset)
+        offset = code.product(slot, self.params[f"{new}s_s"])
+        target = code.sum(self._row(f"{new}s", sample, head), offset)
+        if form.has_scales:
+            scale = code.sum(self._row(f"{new}_scales", sample, head), code.product(slot, _FLOAT))
+            self._append_rounded(source, target, scale, width)
+            return
         with code.loop(0, width, lanes()) as at:
-            offset = code.product(at, form.itemsize)
-            loaded = code.load_converted(code.sum(source, offset), form.kind)
-            code.store_converted(loaded, code.sum(target, offset), form.kind)
+            code.store_converted(
+                self._loaded(source, at), code.sum(target, self._offset(at)), form.held
+            )
+
+    def _append_rounded(self, source: Value, target: Value, scale: Value, width: Value) -> None:
+        """Store a row as int8, and its scale; see `gluonish.ops.attention.cache_rows.rounded`."""
+        code = self.code
+
+        def extend(at: Value, found: list[Value]) -> list[Value]:
+            x = self._loaded(source, at)
+            # What is no finite number makes NaN of the scale.
+            missing = code.add(found[1], code.subtract(x, x))
+            return [code.larger(code.larger(x, code.subtract(code.zeros(), x)), found[0]), missing]
+
+        top, missing = code.fold(0, width, lanes(), [code.zeros()] * 2, extend)
+        unit = code.divide_vectors(self._largest(top), code.constant(_MOST))
+        unit = code.add(unit, code.filled(code.sum_of_lanes(missing)))
+        code.store_float(code.first(unit), scale)
+        with code.loop(0, width, lanes()) as at:
+            x = code.divide_vectors(self._loaded(source, at), unit)
+            x = code.larger(x, code.constant(-_MOST))
+            x = code.where(code.is_less(x, code.constant(_MOST)), x, code.constant(_MOST))
+            code.store_bytes(x, code.sum(target, at))
+
+    def _loaded(self, start: Value, at: Value) -> Value:
+        """Return elements of an array that is no cache."""
+        code, kind = self.code, self.form.kind
+        return code.load_converted(code.sum(start, code.product(at, _ITEMSIZES[kind])), kind)
+
+    def _offset(self, at: Value) -> Value:
+        """Return the offset in bytes of an element in a row of a cache."""
+        return self.code.product(at, _ITEMSIZES[self.form.held])
 
     def _prepare(self, sample: Value, head: Value, i: Value) -> None:
         """Convert a query, and set its sums to zero."""
-        code, form, params = self.code, self.form, self.params
+        code, params = self.code, self.params
         source = self._row("query", sample, head)
         factor = code.number_of_bits(params["factor"])
         to = code.sum(self.queries, code.product(i, self.query_row))
         with code.loop(0, params["width"], lanes()) as at:
-            offset = code.product(at, form.itemsize)
-            loaded = code.load_converted(code.sum(source, offset), form.kind)
-            code.store(code.multiply(loaded, factor), code.sum(to, code.product(at, _FLOAT)))
+            query = code.multiply(self._loaded(source, at), factor)
+            code.store(query, code.sum(to, code.product(at, _FLOAT)))
         to = code.sum(self.sums, code.product(i, self.sum_row))
         with code.loop(0, params["value_width"], lanes()) as at:
             code.store(code.zeros(), code.sum(to, code.product(at, _FLOAT)))
@@ -183,17 +259,23 @@ class _Writer:
         code = self.code
         query = code.sum(self.queries, code.product(i, self.query_row))
         to = code.sum(reach.scores, code.product(i, self.params["score_step"]))
-        last = code.difference(reach.count, 1)
-
-        def score(first: Value, tops: list[Value]) -> list[Value]:
-            scores = self._limited(self._products(reach.keys, query, first, last))
-            inside = code.between(code.lane_numbers(first), first, last)
-            scores = code.where(inside, scores, code.constant(float("-inf")))
-            code.store(scores, code.sum(to, code.product(first, _FLOAT)))
-            return [code.larger(scores, tops[0])]
-
         lowest = code.constant(float("-inf"))
-        (tops,) = code.fold(0, reach.count, lanes(), [lowest], score)
+
+        def scores_of_part(index: Value, tops: list[Value]) -> list[Value]:
+            part = self._part(reach, index)
+            last = code.difference(part.end, 1)
+
+            def score(first: Value, tops: list[Value]) -> list[Value]:
+                scores = self._limited(self._products(reach, part, query, first))
+                inside = code.between(code.lane_numbers(first), first, last)
+                scores = code.where(inside, scores, lowest)
+                code.store(scores, code.sum(to, code.product(first, _FLOAT)))
+                return [code.larger(scores, tops[0])]
+
+            return code.fold(part.begin, part.end, lanes(), tops, score)
+
+        (tops,) = code.fold(0, 2, 1, [lowest], scores_of_part)
+        code.store(lowest, code.sum(to, code.product(reach.count, _FLOAT)))
         top = self._largest(tops)
 
         def weigh(first: Value, totals: list[Value]) -> list[Value]:
@@ -206,21 +288,25 @@ class _Writer:
         total = code.sum_of_lanes(totals)
         code.store_float(total, code.sum(self.totals, code.product(i, _FLOAT)))
 
-    def _products(self, keys: Value, query: Value, first: Value, last: Value) -> Value:
+    def _products(self, reach: _Reach, part: _Part, query: Value, first: Value) -> Value:
         """Return a query's products with neighbouring keys; those after the last are repeated."""
         code, form, params = self.code, self.form, self.params
-        rows = [
-            code.sum(keys, code.product(code.least(code.sum(first, i), last), params["keys_s"]))
-            for i in range(lanes())
-        ]
+        start = self._start("keys", reach, part, params["keys_s"])
+        last = code.difference(part.end, 1)
+        places = [code.least(code.sum(first, i), last) for i in range(lanes())]
+        rows = [code.sum(start, code.product(at, params["keys_s"])) for at in places]
 
         def add(at: Value, sums: list[Value]) -> list[Value]:
             part = code.load(code.sum(query, code.product(at, _FLOAT)))
-            offset = code.product(at, form.itemsize)
-            loaded = [code.load_converted(code.sum(row, offset), form.kind) for row in rows]
+            offset = self._offset(at)
+            loaded = [code.load_converted(code.sum(row, offset), form.held) for row in rows]
             return [code.fma(x, part, y) for x, y in zip(loaded, sums, strict=True)]
 
         sums = code.fold(0, params["width"], lanes(), [code.zeros()] * lanes(), add)
+        if form.has_scales:
+            start = self._start("key_scales", reach, part, _FLOAT)
+            scales = [code.load_element(code.sum(start, code.product(at, _FLOAT))) for at in places]
+            sums = [code.multiply(x, scale) for x, scale in zip(sums, scales, strict=True)]
         columns = code.transpose(sums)
         while len(columns) > 1:
             pairs = zip(columns[::2], columns[1::2], strict=True)
@@ -243,10 +329,13 @@ class _Writer:
             columns = [code.larger(x, y) for x, y in pairs]
         return columns[0]
 
-    def _add_values(self, reach: _Reach, start: Value) -> None:
+    def _add_values(self, reach: _Reach, part: _Part, start: Value) -> None:
         """Add a block of values, times the weights of each head, to the sums."""
         code, params = self.code, self.params
-        stop = code.least(code.sum(start, _BLOCK), reach.count)
+        stop = code.least(code.sum(start, _BLOCK), part.end)
+        rows = self._start("values", reach, part, params["values_s"]), code.number(0)
+        if self.form.has_scales:
+            rows = rows[0], self._start("value_scales", reach, part, _FLOAT)
         with code.loop(0, params["group"]) as i:
             weights = code.sum(reach.scores, code.product(i, params["score_step"]))
             sums = code.sum(self.sums, code.product(i, self.sum_row))
@@ -257,29 +346,41 @@ class _Writer:
                 count, _ = code.divide(left, code.number(size))
                 end = code.sum(column, code.product(count, size))
                 with code.loop(column, end, size) as at:
-                    self._add_tile(reach, weights, sums, at, vectors, (start, stop))
+                    self._add_tile(rows, weights, sums, at, vectors, (start, stop))
                 column = end
 
     def _add_tile(
         self,
-        reach: _Reach,
+        rows: tuple[Value, Value],
         weights: Value,
         sums: Value,
         column: Value,
         vectors: int,
         keys: tuple[Value, Value],
     ) -> None:
-        """Add some columns of a block of values to the sums of a head."""
+        """Add some columns of a block of values to the sums of a head.
+
+        Args:
+            rows: Addresses of the value of key 0, and of its scale.
+            weights: Address of the weight of key 0.
+            sums: Address of the sums.
+            column: The first column.
+            vectors: Number of columns, in vectors.
+            keys: The first key, and that after the last one.
+        """
         code, form = self.code, self.form
         places = [code.sum(column, i * lanes()) for i in range(vectors)]
         targets = [code.sum(sums, code.product(at, _FLOAT)) for at in places]
+        values, scales = rows
 
         def add(key: Value, found: list[Value]) -> list[Value]:
             weight = code.load_element(code.sum(weights, code.product(key, _FLOAT)))
-            row = code.sum(reach.values, code.product(key, self.params["values_s"]))
+            row = code.sum(values, code.product(key, self.params["values_s"]))
+            if form.has_scales:
+                scale = code.load_element(code.sum(scales, code.product(key, _FLOAT)))
+                weight = code.multiply(weight, scale)
             loaded = [
-                code.load_converted(code.sum(row, code.product(at, form.itemsize)), form.kind)
-                for at in places
+                code.load_converted(code.sum(row, self._offset(at)), form.held) for at in places
             ]
             return [code.fma(x, weight, y) for x, y in zip(loaded, found, strict=True)]
 
@@ -295,7 +396,7 @@ class _Writer:
         sums = code.sum(self.sums, code.product(i, self.sum_row))
         with code.loop(0, self.params["value_width"], lanes()) as at:
             vector = code.load(code.sum(sums, code.product(at, _FLOAT)))
-            offset = code.product(at, form.itemsize)
+            offset = code.product(at, _ITEMSIZES[form.kind])
             code.store_converted(code.multiply(vector, inverse), code.sum(out, offset), form.kind)
 
 
@@ -305,17 +406,17 @@ def _bits(value: float) -> int:
 
 
 class _Layout(NamedTuple):
-    """What a plan depends on; arrays are in the order of `_NAMES`, from out to values.
+    """What a plan depends on; arrays are in the order of `_ARRAYS`, then scales.
 
     Attributes:
-        dtype: That of all arrays.
+        dtypes: Those of the queries and of the caches.
         shapes: Those of out (N, H, 1, V), query (N, H, 1, C) and the cache of keys (N, K, S, C).
         strides: Those of all arrays, in bytes.
         room: Number of keys that there is memory for.
         window: As the operator's, like the rest.
     """
 
-    dtype: Any
+    dtypes: tuple[Any, Any]
     shapes: tuple[tuple[int, ...], ...]
     strides: tuple[tuple[int, ...], ...]
     room: int
@@ -327,8 +428,11 @@ class _Layout(NamedTuple):
 @lru_cache(1024)
 def _plan_of(layout: _Layout) -> KernelPlan:
     out, query, keys = layout.shapes
-    itemsize = layout.dtype.itemsize
-    if any(strides[-1] != itemsize for strides in layout.strides):
+    kind, held = (_KINDS[dtype] for dtype in layout.dtypes)
+    form = Form(kind, held, layout.softcap is not None)
+    kinds = [form.kind] * 4 + [form.held] * 2 + ["float32"] * 2
+    pairs = zip(layout.strides, kinds, strict=False)
+    if any(strides[-1] != _ITEMSIZES[kind] for strides, kind in pairs):
         raise RefusedError("cached_attention: expected contiguous rows, got rows with gaps")
     (samples, heads, _, width), value_width = query, out[3]
     shared, length = keys[1:3]
@@ -338,13 +442,35 @@ def _plan_of(layout: _Layout) -> KernelPlan:
         factor, cap = scale / layout.softcap, layout.softcap * _LOG2_E
     group = heads // shared
     before = length if layout.window is None else layout.window - 1
-    steps = [step for strides in layout.strides[:4] for step in strides[:2]]
-    steps += [step for strides in layout.strides[4:] for step in strides[:3]]
-    params = [*[0] * 8, *steps, group, shared, width, value_width]
-    params += [before, layout.room * _FLOAT, _bits(factor), _bits(cap)]
+    counts = [2] * 4 + [3] * 2 + [2] * 2
+    steps = [
+        step for n, strides in zip(counts, layout.strides, strict=False) for step in strides[:n]
+    ]
+    params = [*[0] * (len(layout.strides) + 2), *steps, group, shared, width, value_width]
+    params += [length, before, layout.room * _FLOAT, _bits(factor), _bits(cap)]
     grain = max(1, _LEAST_ELEMENTS // (layout.room * (width + value_width) * group))
-    form = Form("float32" if itemsize == _FLOAT else "bfloat16", layout.softcap is not None)
     return KernelPlan(kernel(form), params, samples * shared, grain)
+
+
+def _room_for(newest: int, window: int | None) -> int:
+    """Return the number of scores of a head that there is to be memory for."""
+    reach = newest + 1 if window is None else min(newest + 1, window)
+    return -(-(reach + lanes()) // _ROOM) * _ROOM  # scores are stored as vectors
+
+
+def _plan_for(arrays: Sequence[Array], room: int, attrs: Attrs) -> KernelPlan:
+    """Return the plan for arrays by heads, in the order of `_ARRAYS`, then scales."""
+    dtypes = arrays[1].dtype, arrays[4].dtype
+    shapes = arrays[0].shape, arrays[1].shape, arrays[4].shape
+    strides = tuple([x.strides for x in arrays])
+    options = attrs["window"], attrs["scale"], attrs["softcap"]
+    return _plan_of(_Layout(dtypes, shapes, strides, room, *options))
+
+
+def _by_heads(arrays: Sequence[Array], layout: str) -> list[Array]:
+    if layout == "NHTC":
+        return [*arrays]
+    return [*(by_heads(x, layout) for x in arrays[:4]), *arrays[4:]]
 
 
 def _run(
@@ -356,30 +482,120 @@ def _run(
     key_cache: Array,
     value_cache: Array,
     position: Array,
-    *,
-    layout: str,
-    window: int | None,
-    scale: float | None,
-    softcap: float | None,
-    **_: Any,
+    *scales: Array,
+    **attrs: Any,
 ) -> None:
-    arrays = [out, query, key, value]
-    if layout != "NHTC":
-        arrays = [by_heads(x, layout) for x in arrays]
-    arrays += (key_cache, value_cache)
-    starts = checked_positions(position, 1, key_cache.shape[2])
+    window = attrs["window"]
+    arrays = _by_heads([out, query, key, value, key_cache, value_cache, *scales], attrs["layout"])
+    starts = checked_positions(position, 1, key_cache.shape[2], window)
     samples, heads = arrays[1].shape[:2]
-    newest = max(starts)
-    reach = newest + 1 if window is None else min(newest + 1, window)
-    room = -(-reach // _ROOM) * _ROOM
-    shapes = arrays[0].shape, arrays[1].shape, key_cache.shape
-    strides = tuple([x.strides for x in arrays])
-    plan = _plan_of(_Layout(query.dtype, shapes, strides, room, window, scale, softcap))
+    room = _room_for(max(starts), window)
+    plan = _plan_for(arrays, room, attrs)
     if len(starts) < samples:
         starts = starts * samples
     places = np.array(starts, np.int64)
     with Scratch(samples * heads * room) as scores:
         plan.run(*arrays, places, scores)
+
+
+class _Attached:
+    """The kernel in memory of a graph, whose layouts stay; see `FastKernel`.
+
+    The products of a step stream all weights through the processor's caches, so that each object
+    that the next call looks at comes from memory. A call that is like the last one looks at few.
+    """
+
+    __slots__ = (
+        "_attrs",
+        "_held",
+        "_length",
+        "_new",
+        "_operands",
+        "_params",
+        "_places",
+        "_plan",
+        "_room",
+        "_scores",
+        "_strides",
+        "_window",
+        "_xp",
+    )
+
+    def __init__(self, xp: ModuleType, operands: Sequence[int], attrs: Attrs) -> None:
+        self._xp = xp
+        self._operands = operands
+        self._attrs = attrs
+        self._window: int | None = attrs["window"]
+        self._held = [*operands[4:6], *operands[7:]]  # caches and scales
+        self._new: tuple[Array, ...] = ()  # out, query, key and value of the last call
+        self._plan: KernelPlan | None = None
+        self._strides: list[Any] = []  # of caches and scales
+        self._length = self._room = 0  # of the caches, and of the scores of a head
+        self._params: tuple[Any, int]
+        self._places: Array
+        self._scores: Array
+
+    def run(self, arrays: Sequence[Any]) -> None:
+        """Attend."""
+        i, j, k, m = self._operands[:4]
+        new = arrays[i], arrays[j], arrays[k], arrays[m]
+        position = arrays[self._operands[6]]
+        single = position.size == 1
+        newest = position.item() if single else int(position.max())
+        held = [arrays[i] for i in self._held]
+        plan = self._plan
+        if (
+            plan is None
+            or not all(map(is_, new, self._new))
+            or [x.strides for x in held] != self._strides
+            or not 0 <= newest < self._length
+            or not (single or position.min() >= 0)
+            or self._room != _room_for(newest, self._window)
+        ):
+            plan = self._prepared(new, held, position, newest)
+            if plan is None:
+                used = [arrays[i] for i in self._operands]
+                KERNELS[0][1].kernel(self._xp, *used, **self._attrs)
+                return
+        self._places[...] = position
+        values = self._params[0]
+        for at, array in enumerate(held, 4):
+            values[at] = address(array)
+        plan.launch(self._params, None)
+
+    def _prepared(
+        self, new: tuple[Array, ...], held: list[Array], position: Array, newest: int
+    ) -> KernelPlan | None:
+        """Return the plan of a call, with its params; None if the usual kernel is to run."""
+        self._plan = None
+        given = _by_heads([*new, *held], self._attrs["layout"])
+        samples, heads = given[1].shape[:2]
+        room = _room_for(newest, self._window)
+        length = held[0].shape[2]
+        if newest >= length or position.min() < 0 or samples * heads * room > _MOST_SCORES:
+            return None
+        try:
+            plan = _plan_for(given, room, self._attrs)
+        except RefusedError:
+            return None
+        self._params = values, _ = plan.new_params()
+        self._places = np.zeros(samples, np.int64)
+        self._scores = np.empty(samples * heads * room, FLOAT32)
+        ends = len(given), len(given) + 1
+        for at, array in (*enumerate(given), *zip(ends, (self._places, self._scores), strict=True)):
+            values[at] = address(array)
+        self._strides = [x.strides for x in held]
+        self._plan, self._new, self._length, self._room = plan, new, length, room
+        return plan
+
+    def pack(self, arrays: Sequence[Any]) -> None:
+        """Do nothing."""
+
+
+def _attach(
+    xp: ModuleType, operands: Sequence[int], movable: Collection[int], attrs: Attrs
+) -> _Attached:
+    return _Attached(xp, operands, attrs)
 
 
 def _supports(
@@ -389,14 +605,17 @@ def _supports(
     key_cache: Spec,
     value_cache: Spec,
     position: Spec,
-    *mask: Spec,
+    *_rest: Spec,
     layout: str,
+    use_mask: bool,
     **_: Any,
 ) -> bool:
-    specs = (query, key, value, key_cache, value_cache)
-    if mask or not MXNET_USE_FUSION.value or any(x.dtype != query.dtype for x in specs):
+    if use_mask or not MXNET_USE_FUSION.value:
         return False
-    if query.dtype not in (FLOAT32, BFLOAT16) or not all(x.size for x in specs):
+    held = key_cache.dtype
+    if query.dtype not in (FLOAT32, BFLOAT16) or held not in _KINDS or held != value_cache.dtype:
+        return False
+    if not all(x.size for x in (query, key, value, key_cache, value_cache)):
         return False
     _samples, heads, queries, width = shape_by_heads(query.shape, layout)
     widths = width, value_cache.shape[3]
@@ -414,6 +633,7 @@ KERNELS = (
         FastKernel(
             *(BackEnd.GENERATED, "cached_attention", _supports),
             run=_run,
+            attach=_attach,
             enabled=available,
             reads_strides=lambda position, shape, strides: position < 3 and strides[-1] == 1,
         ),

@@ -28,7 +28,7 @@ _MOST_ELEMENTS = 1 << 16  # of the data: those of 16 bits are converted once, to
 _LEAST_ELEMENTS = 1 << 16  # of the weight for a thread
 # Elements of the weight from which the kernel is worth its compilation, 0.1 s once on a machine. Of
 # bfloat16 the library has no fast product without AVX-512.
-_WORTH = {FLOAT32: 1 << 19, BFLOAT16: 1 << 16}
+_WORTH = {FLOAT32: 1 << 18, BFLOAT16: 1 << 16}
 _SUMS = 8  # vectors in registers
 _FLOAT = 4  # bytes
 _LINE = 64  # bytes of a cache line

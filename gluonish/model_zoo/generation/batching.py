@@ -61,7 +61,8 @@ class BatchGenerator:
         self._runner: Runner = net.runner
         self._waiting: deque[_Text] = deque()
         self._rows: list[_Text | None] = [None] * max_batch
-        self._cache = net.new_cache(max_batch)
+        dtype = options_of(net.generation_config, options).cache_dtype
+        self._cache = net.new_cache(max_batch, dtype=dtype)
         self._first: dict[int, Next] = {}  # scores of texts that have no token yet, by row
         self._count = 0
 
@@ -86,6 +87,11 @@ class BatchGenerator:
         Raises:
             ArgumentError: See `CausalLM.generate`.
         """
+        if options.get("cache_dtype") is not None:
+            raise ArgumentError(
+                "BatchGenerator: expected cache_dtype in the constructor, for all texts, got "
+                f"{options['cache_dtype']!r:.60} for one"
+            )
         given = options_of(self._net.generation_config, {**self._options, **options})
         if given.num_beams > 1 or given.num_return_sequences > 1 or given.stop_strings:
             raise ArgumentError(
@@ -126,8 +132,9 @@ class BatchGenerator:
             if held is not None or not self._waiting:
                 continue
             text = self._waiting.popleft()
-            self._cache.grow(text.most)
-            own = self._net.new_cache(1, self._runner.room([text.tokens], 0, [0]))
+            room = self._runner.room([text.tokens], 0, [0])
+            self._cache.grow(max(text.most, room))
+            own = self._net.new_cache(1, room, self._cache.dtype)
             self._first[row] = self._runner.read(own, [text.tokens])
             self._cache.write_row(row, own)
             self._rows[row] = text

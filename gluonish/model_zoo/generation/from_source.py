@@ -10,7 +10,7 @@ import numpy as np
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.nn.attention import AttentionCache
-from gluonish.model_zoo.generation.cache import Cache
+from gluonish.model_zoo.generation.cache import Cache, Ring
 from gluonish.model_zoo.generation.generate import Generates, rows_of
 from gluonish.model_zoo.generation.network_graph import NetworkGraph
 from gluonish.model_zoo.generation.options import GenerationOptions
@@ -64,12 +64,12 @@ class SourceCache(Cache):
     """
 
     def __init__(self, cache: Cache, memory: Memory) -> None:
-        super().__init__(cache._layers, cache.tokens)
+        super().__init__(cache._layers, cache.tokens, length=cache.length)
         self.memory = memory
 
-    def arrays(self, positions: Sequence[int]) -> Any:
+    def arrays(self, positions: Sequence[int], count: int) -> Any:
         """Return the `DecoderCache` of rows that go on from some positions."""
-        own = super().arrays(positions)
+        own = super().arrays(positions, count)
         return tuple(zip(own, self.memory.layers, strict=True)), self.memory.valid_length
 
     def take(self, rows: Sequence[int]) -> "SourceCache":
@@ -113,7 +113,12 @@ class SourceRunner(Runner):
         """Number of graphs that were traced; new shapes need no new one."""
         return super().num_graphs + len(self._encode._graphs)
 
-    def _begin_layers(self, rows: int, length: int, dtype: Any) -> Sequence[Any]:
+    def _windows(self) -> Sequence[int | None]:
+        return ()
+
+    def _begin_layers(
+        self, rows: int, length: int, rings: Sequence[Ring | None], dtype: Any
+    ) -> Sequence[Any]:
         given = (rows, length, self.context(), dtype)
         return [layer.attention.begin_cache(*given) for layer in self.net.body.decoder.stack.layers]
 
@@ -136,20 +141,21 @@ class SourceRunner(Runner):
             tuple(AttentionCache(*pair) for pair in pairs), valid, tuple(range(len(source)))
         )
 
-    def cache_of(self, memory: Memory, length: int) -> SourceCache:
+    def cache_of(self, memory: Memory, length: int, dtype: Any = None) -> SourceCache:
         """Return a cache without tokens, with room for some.
 
         Args:
             memory: What `encode` returned.
             length: Most tokens of a row.
+            dtype: Element type of what is computed of tokens.
         """
-        return SourceCache(self.new_cache(len(memory.groups), length), memory)
+        return SourceCache(self.new_cache(len(memory.groups), length, dtype), memory)
 
     def _compute(
         self, cache: Cache, parts: Sequence[list[int]], places: Sequence[int], piece: int
     ) -> Next:
         assert isinstance(cache, SourceCache)
-        self._plans.add((len(parts), piece, cache.length, cache.memory.length))
+        self._plans.add((len(parts), piece, cache.dtype, cache.length, cache.memory.length))
         return super()._compute(cache, parts, places, piece)
 
 
@@ -213,7 +219,7 @@ class GeneratesFromSource(Generates):
         begins = self._begins(memory, options)
         new = max(self._room(row, options) for row in begins)
         room = self.runner.room(begins, new, [0] * len(begins))
-        return begins, self.runner.cache_of(memory, room)
+        return begins, self.runner.cache_of(memory, room, options.cache_dtype)
 
     def _padded(self, rows: list[Any]) -> tuple[np.ndarray[Any, Any], list[int] | None]:
         """Return sources as one array, padded to one of few lengths, and their lengths."""

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.nn.rounding import largest_group, round_weights
@@ -96,8 +98,10 @@ class Generates:
 
         Args:
             batch_size: Number of rows.
-            length: Tokens of a row that there is room for at first; it grows.
-            dtype: Element type; that of the parameters by default.
+            length: Tokens of a row that there is room for at first; it grows. Layers with a
+                window keep what is in their reach only.
+            dtype: Element type; that of the parameters by default. ``"int8"`` rounds each row of
+                keys and values to multiples of 1/127 of its greatest magnitude.
         """
         return self.runner.new_cache(batch_size, length, dtype)
 
@@ -274,7 +278,7 @@ class Generates:
     ) -> tuple[list[list[int]], Cache]:
         """Return the tokens that texts follow, and a cache with room, without their last token."""
         new = max(self._room(row, options) for row in rows)
-        return rows, self._ready(rows, new, cache)
+        return rows, self._ready(rows, new, cache, options.cache_dtype)
 
     def _tokens(
         self,
@@ -314,7 +318,7 @@ class Generates:
         for i, row in enumerate(rows):
             room = self._room(row, options)
             chooser = Chooser(options, row, room, further, (0, i), self._stops(options))
-            ready = self._ready([row], room + GUESSES + 1, cache)
+            ready = self._ready([row], room + GUESSES + 1, cache, options.cache_dtype)
             made = self.runner.read(ready, [row])
             most = len(row) + room
             for new in speculate(self.checker, ready, made, chooser, guess, most):
@@ -367,18 +371,23 @@ class Generates:
         """Largest number of tokens of a prompt."""
         return self.max_length
 
-    def _ready(self, rows: list[list[int]], new: int, cache: Cache | None) -> Cache:
+    def _ready(
+        self, rows: list[list[int]], new: int, cache: Cache | None, dtype: str | None
+    ) -> Cache:
         """Return a cache with room, which has the beginnings of rows, but not their last token."""
         if cache is None:
-            return self.new_cache(len(rows), self.runner.room(rows, new, [0] * len(rows)))
+            room = self.runner.room(rows, new, [0] * len(rows))
+            return self.new_cache(len(rows), room, dtype)
+        if dtype is not None and np.dtype(dtype) != cache.dtype:
+            raise ArgumentError(
+                f"generate: expected a cache of cache_dtype {dtype!r}, got one of "
+                f"{cache.dtype.name}"
+            )
         if cache.batch_size != len(rows):
             raise ArgumentError(
                 f"generate: expected a cache of {len(rows)} rows, got one of {cache.batch_size}"
             )
-        cache.tokens = [
-            held[: min(_common(held, row), len(row) - 1)]
-            for held, row in zip(cache.tokens, rows, strict=True)
-        ]
+        cache.keep_beginnings(rows)
         cache.grow(self.runner.room(rows, new, [len(held) for held in cache.tokens]))
         return cache
 
@@ -487,13 +496,3 @@ def _tokenizer(net: Any, reason: str) -> Any:
             "net.tokenizer, or pass tokens"
         )
     return net.tokenizer
-
-
-def _common(first: Sequence[int], second: Sequence[int]) -> int:
-    """Return how many tokens two rows have in common at their beginnings."""
-    count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

@@ -60,6 +60,7 @@ _OF_SPEECH = frozenset({
     *("max_initial_timestamp_index", "prev_sot_token_id", "forced_decoder_ids"),
     *("median_filter_width",),
 })  # fmt: skip
+CACHE_DTYPES = ("float32", "bfloat16", "float16", "int8")
 # Options that only some networks have.
 OF_SOME = frozenset({"decoder_start_token_id", "decoder_input_ids", "language", "task"})
 # Options of one token, or several.
@@ -111,6 +112,8 @@ class GenerationOptions:
         forced_bos_token_id: Token that is chosen behind a prompt of one token, or first by such a
             decoder.
         forced_eos_token_id: Token, or list of tokens, that is chosen where the longest text ends.
+        cache_dtype: Element type of the cache of keys and values: ``"bfloat16"``, ``"float16"``,
+            ``"float32"``, or ``"int8"`` with a scale for each row; None for that of the parameters.
     """
 
     max_new_tokens: int | None = None
@@ -141,6 +144,7 @@ class GenerationOptions:
     task: str | None = None
     forced_bos_token_id: int | None = None
     forced_eos_token_id: int | list[int] | None = None
+    cache_dtype: str | None = None
 
     @property
     def stop_tokens(self) -> frozenset[int]:
@@ -255,6 +259,11 @@ def _check(values: Mapping[str, Any]) -> None:
     if not isinstance(values.get("do_sample", False), bool):
         raise ArgumentTypeError(
             f"generate: expected do_sample as bool, got {values['do_sample']!r:.60}"
+        )
+    if values.get("cache_dtype", "int8") not in CACHE_DTYPES:
+        raise ArgumentError(
+            f"generate: expected cache_dtype among {', '.join(CACHE_DTYPES)}, got "
+            f"{values['cache_dtype']!r:.60}"
         )
     if values.get("early_stopping", False) not in (True, False, "never"):
         raise ArgumentError(

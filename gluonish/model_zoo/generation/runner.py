@@ -8,12 +8,12 @@ import numpy as np
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError
-from gluonish.model_zoo.generation.cache import Cache, rounded_length
+from gluonish.model_zoo.generation.cache import LONGEST_PIECE, Cache, Ring, rounded_length
 from gluonish.model_zoo.generation.network_graph import NetworkGraph
 from gluonish.ndarray import NDArray
 
 # Lengths of the pieces in which prompts are computed; longer prompts take several.
-PIECES = (1, 16, 64, 128, 256, 512)
+PIECES = (1, 16, 64, 128, 256, LONGEST_PIECE)
 
 
 class Next(NamedTuple):
@@ -63,7 +63,7 @@ class Runner:
     def __init__(self, net: Any) -> None:
         self.net = net
         self._step = _Step(net, "step_")
-        self._shapes: set[tuple[int, ...]] = set()
+        self._shapes: set[tuple[Any, ...]] = set()
 
     @property
     def num_plans(self) -> int:
@@ -81,12 +81,24 @@ class Runner:
 
     def new_cache(self, rows: int, length: int, dtype: Any = None) -> Cache:
         """Return an empty cache for some rows with room for some tokens."""
-        made = self._begin_layers(rows, rounded_length(length), dtype)
-        return Cache([layer[:2] for layer in made], [[] for _ in range(rows)])
+        room = rounded_length(length)
+        rings = [None if window is None else Ring.of(window) for window in self._windows()]
+        made = self._begin_layers(rows, room, rings, dtype)
+        rings = rings or [None] * len(made)
+        layers = [(*layer[:2], *(x for x in layer[3:] if x is not None)) for layer in made]
+        return Cache(layers, [[] for _ in range(rows)], rings, room)
 
-    def _begin_layers(self, rows: int, length: int, dtype: Any) -> Sequence[Any]:
+    def _windows(self) -> Sequence[int | None]:
+        """Return the window of each layer; none if no layer has one."""
+        windows: Sequence[int | None] = self.net.attention_windows
+        return windows if any(window is not None for window in windows) else ()
+
+    def _begin_layers(
+        self, rows: int, length: int, rings: Sequence[Ring | None], dtype: Any
+    ) -> Sequence[Any]:
         """Return an empty cache of each layer."""
-        made: Sequence[Any] = self.net.begin_cache(rows, length, self.context(), dtype)
+        each = [length if ring is None else min(length, ring.length) for ring in rings]
+        made: Sequence[Any] = self.net.begin_cache(rows, each or length, self.context(), dtype)
         return made
 
     def room(self, prompts: Sequence[Sequence[int]], new: int, start: Sequence[int]) -> int:
@@ -151,8 +163,8 @@ class Runner:
         np.minimum(positions, self.net.max_length - 1, out=positions)
         ctx = self.context()
         given = [nd.array(x, ctx=ctx, dtype="int32") for x in (tokens, positions, last)]
-        self._shapes.add((count, piece, cache.length))
-        scores, best = self._step(*given, cache.arrays(places))
+        self._shapes.add((count, piece, cache.dtype, *cache.lengths))
+        scores, best = self._step(*given, cache.arrays(places, piece))
         for row, part in zip(cache.tokens, parts, strict=True):
             row += part
         return Next(scores, best)

@@ -121,7 +121,7 @@ class Checker:
         row[0, : len(tokens)] = tokens
         places = begin + np.arange(length, dtype=np.int32)[None]
         np.minimum(places, self._net.max_length - 1, out=places)
-        arrays = cache.arrays([begin])
+        arrays = cache.arrays([begin], length)
         ctx = arrays[0].position.context
         given = [nd.array(x, ctx=ctx, dtype="int32") for x in (row, places)]
         cache.tokens[0] += tokens

@@ -89,19 +89,43 @@ class Decoder(HybridBlock):
             x = layer(x, mask, valid_length, held, positions)
         return self.norm(x)
 
+    @property
+    def attention_windows(self) -> tuple[int | None, ...]:
+        """How many positions a query of each layer attends to; None for all before it."""
+        layers: list[Any] = list(self.layers)
+        return tuple(layer.attention.window for layer in layers)
+
     def begin_cache(
-        self, batch_size: int, length: int, ctx: Any = None, dtype: Any = None
+        self,
+        batch_size: int,
+        length: int | Sequence[int],
+        ctx: Any = None,
+        dtype: Any = None,
     ) -> tuple[Any, ...]:
         """Return an empty cache for each layer; all have the same array as position.
 
         Args:
             batch_size: Number N of samples.
-            length: Largest number of tokens.
+            length: Largest number of tokens, or the rows of each layer's cache; see
+                `AttentionCache` for layers with a window, whose caches may be rings.
             ctx: Device; the current one by default.
-            dtype: Element type; that of the parameters by default.
+            dtype: Element type; that of the parameters by default. See
+                `MultiHeadAttention.begin_cache`.
+
+        Raises:
+            ArgumentError: There are not as many lengths as layers.
         """
         layers: list[Any] = list(self.layers)
-        made = [layer.attention.begin_cache(batch_size, length, ctx, dtype) for layer in layers]
+        lengths = [length] * len(layers) if isinstance(length, int) else list(length)
+        if len(lengths) != len(layers):
+            raise ArgumentError(
+                f"{self.name}.begin_cache: expected a length for each of {len(layers)} layers, got "
+                f"{len(lengths)}"
+            )
+        made = [
+            layer.attention.begin_cache(batch_size, rows, ctx, dtype)
+            for layer, rows in zip(layers, lengths, strict=True)
+        ]
         return tuple(cache._replace(position=made[0].position) for cache in made)
 
 

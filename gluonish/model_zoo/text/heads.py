@@ -114,14 +114,24 @@ class CausalLM(Generates, HybridBlock):
             return made
         return F.tanh(made / self._softcap) * self._softcap
 
+    @property
+    def attention_windows(self) -> tuple[int | None, ...]:
+        """How many positions a query of each layer attends to; None for all before it."""
+        windows: tuple[int | None, ...] = getattr(self.body, "attention_windows", ())
+        return windows
+
     def begin_cache(
-        self, batch_size: int, length: int, ctx: Any = None, dtype: Any = None
+        self,
+        batch_size: int,
+        length: int | Sequence[int],
+        ctx: Any = None,
+        dtype: Any = None,
     ) -> tuple[Any, ...]:
         """Return an empty cache for each layer of the body.
 
         Args:
             batch_size: Number N of samples.
-            length: Largest number of tokens.
+            length: Largest number of tokens; see `Decoder.begin_cache`.
             ctx: Device; the current one by default.
             dtype: Element type; that of the parameters by default.
         """

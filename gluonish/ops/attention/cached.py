@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.device import Platform
-from gluonish.core.dtype import BOOL, INT64
+from gluonish.core.dtype import BOOL, FLOAT32, INT8, INT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number, optional
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.attention.cache_rows import CacheRows
 from gluonish.ops.attention.scaled_dot_product import (
     ATTENTION,
     LAYOUTS,
@@ -30,17 +31,27 @@ from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.precision import accumulator
 
 _NAME = "_cached_attention"
-_INPUTS = ("query", "key", "value", "key_cache", "value_cache", "position", "mask")
+_INPUTS = (
+    *("query", "key", "value", "key_cache", "value_cache", "position"),
+    *("mask", "key_scale", "value_scale"),
+)
 _FEW = 4  # queries up to which `_attend_directly` takes less time than tiles
 _PASSED = ("causal", "window", "scale", "softcap")  # attributes that both operators have
 
 
-def _check_cache(name: str, new: Shape, cache: Spec, dtype: Any) -> None:
+def _check_cache(name: str, new: Shape, cache: Spec, scale: Spec | None) -> None:
     held = (*new[:2], new[3])
-    if len(cache.shape) != 4 or (*cache.shape[:2], cache.shape[3]) != held or cache.dtype != dtype:
+    is_right = cache.dtype == INT8 if scale is not None else is_floating(cache.dtype)
+    if len(cache.shape) != 4 or (*cache.shape[:2], cache.shape[3]) != held or not is_right:
+        kind = "a floating dtype" if scale is None else "dtype int8, as there are scales"
         raise OperatorError(
-            f"{_NAME}: expected {name} {dtype.name}({new[0]}, {new[1]}, length, {new[3]}), got "
+            f"{_NAME}: expected {name} ({new[0]}, {new[1]}, length, {new[3]}) of {kind}, got "
             f"{cache}"
+        )
+    if scale is not None and (scale.shape != cache.shape[:3] or scale.dtype != FLOAT32):
+        raise OperatorError(
+            f"{_NAME}: expected a scale for each row of {name}, float32{cache.shape[:3]}, got "
+            f"{scale}"
         )
 
 
@@ -51,7 +62,7 @@ def _infer(
     key_cache: Spec,
     value_cache: Spec,
     position: Spec,
-    mask: Spec | None = None,
+    *rest: Spec,
     **attrs: Any,
 ) -> tuple[Spec, ...]:
     layout = attrs["layout"]
@@ -66,8 +77,9 @@ def _infer(
         raise OperatorError(
             f"{_NAME}: expected a key for each of {queries[2]} queries, got {keys[2]}"
         )
-    _check_cache("key_cache", keys, key_cache, key.dtype)
-    _check_cache("value_cache", values, value_cache, value.dtype)
+    scales, mask = _optional(rest, attrs)
+    _check_cache("key_cache", keys, key_cache, scales[0])
+    _check_cache("value_cache", values, value_cache, scales[1])
     if key_cache.shape[2] != value_cache.shape[2]:
         raise OperatorError(
             f"{_NAME}: expected caches of one length, got shapes {key_cache.shape} and "
@@ -83,6 +95,12 @@ def _infer(
         cached = (Spec(x.shape, query.dtype) for x in (key_cache, value_cache))
         ATTENTION.infer(Spec(queries, query.dtype), *cached, mask, **attention)
     return (out,)
+
+
+def _optional(rest: Sequence[Any], attrs: Attrs) -> tuple[tuple[Any, Any], Any]:
+    """Return the scales of keys and values, and the mask; None for what there is not."""
+    scales = (rest[-2], rest[-1]) if attrs["use_scales"] else (None, None)
+    return scales, rest[0] if attrs["use_mask"] else None
 
 
 def _is_small(inputs: Sequence[Any]) -> bool:
@@ -139,58 +157,77 @@ def _kernel(
     key_cache: Any,
     value_cache: Any,
     position: Any,
-    mask: Any = None,
+    *rest: Any,
     **attrs: Any,
 ) -> None:
     layout = attrs["layout"]
     q, k, v, made = (by_heads(x, layout) for x in (query, key, value, out))
     passed: dict[str, Any] = dict(ATTENTION.schema.defaults)
     passed |= {name: attrs[name] for name in _PASSED} | {"train": False}
+    scales, mask = _optional(rest, attrs)
+    caches = CacheRows(key_cache, scales[0]), CacheRows(value_cache, scales[1])
     if xp is np:
-        _by_prefixes(made, (q, k, v), (key_cache, value_cache), position, mask, passed)
+        _by_prefixes(made, (q, k, v), caches, position, mask, passed)
     else:
-        _by_mask(xp, made, (q, k, v), (key_cache, value_cache), position, mask, passed)
+        _by_mask(xp, made, (q, k, v), caches, position, mask, passed)
 
 
-def checked_positions(position: Any, count: int, length: int) -> list[int]:
+def checked_positions(
+    position: Any, count: int, length: int, window: int | None, *, masked: bool = False
+) -> list[int]:
     """Return positions in host memory.
 
     Args:
         position: (1,) or (N,).
         count: Number of new keys.
         length: That of the cache.
+        window: As the operator's.
+        masked: Whether there is a mask, whose keys are in the order of a cache that is no ring.
 
     Raises:
-        OperatorError: The new keys of a position do not fit in the cache.
+        OperatorError: The new keys of a position do not fit in the cache, and it is too short for
+            a ring.
     """
     starts: list[int] = position.tolist()
+    is_ring = window is not None and window - 1 + count <= length and not masked
     for start in starts:
-        if not 0 <= start <= length - count:
+        if start < 0 or (start > length - count and not is_ring):
+            longer = ""
+            if window is not None and not masked:
+                longer = f"; a ring for a window of {window} has {window - 1 + count} or more"
+            elif window is not None:
+                longer = "; a ring takes no mask"
             raise OperatorError(
                 f"{_NAME}: expected a position from 0 to {length - count}, for {count} new keys in "
-                f"a cache of length {length}, got {start}"
+                f"a cache of length {length}, got {start}{longer}"
             )
     return starts
 
 
 def _by_prefixes(
-    made: Any, new: Sequence[Any], caches: Sequence[Any], position: Any, mask: Any, attrs: Attrs
+    made: Any,
+    new: Sequence[Any],
+    caches: Sequence[CacheRows],
+    position: Any,
+    mask: Any,
+    attrs: Attrs,
 ) -> None:
     """Attend to the keys that were written, for groups of samples of one position."""
-    count = new[0].shape[2]
-    starts = checked_positions(position, count, caches[0].shape[2])
-    before, _ = Reach.of(causal=True, window=attrs["window"])
+    count, dtype = new[0].shape[2], new[0].dtype
+    window = attrs["window"]
+    starts = checked_positions(position, count, caches[0].length, window, masked=mask is not None)
+    before, _ = Reach.of(causal=True, window=window)
     groups = [(slice(i, i + 1), start) for i, start in enumerate(starts)]
     if len(set(starts)) == 1:
         groups = [(slice(None), starts[0])]
     for rows, start in groups:
         end = start + count
         for cache, x in zip(caches, new[1:], strict=True):
-            cache[rows, :, start:end] = x[rows]
-        seen = slice(0 if before is None else max(0, start - before), end)
-        inputs = [new[0][rows], *(cache[rows, :, seen] for cache in caches)]
+            cache.write(rows, start, x[rows])
+        first = 0 if before is None else max(0, start - before)
+        inputs = [new[0][rows], *(cache.read(rows, first, end, dtype) for cache in caches)]
         if mask is not None:
-            inputs.append(_of_rows(mask, rows, seen))
+            inputs.append(_of_rows(mask, rows, slice(first, end)))
         if made.size:
             _attend(np, made[rows], inputs, {**attrs, "use_mask": mask is not None})
 
@@ -199,25 +236,28 @@ def _by_mask(
     xp: ModuleType,
     made: Any,
     new: Sequence[Any],
-    caches: Sequence[Any],
+    caches: Sequence[CacheRows],
     position: Any,
     mask: Any,
     attrs: Attrs,
 ) -> None:
     """Attend to whole caches with a mask, so that no position is read by the host."""
-    samples, count, length = new[0].shape[0], new[0].shape[2], caches[0].shape[2]
+    samples, count, length = new[0].shape[0], new[0].shape[2], caches[0].length
     if not made.size:
         return
     places = position.astype(xp.int64).reshape(-1, 1) + xp.arange(count)
-    rows = xp.arange(samples).reshape(-1, 1)
+    each = xp.broadcast_to(places, (samples, count))
     for cache, x in zip(caches, new[1:], strict=True):
-        cache.swapaxes(1, 2)[rows, places] = x.swapaxes(1, 2)
-    keys = xp.arange(length)
+        cache.write_each(xp, each, x)
     own = places[:, None, :, None]
-    seen = keys <= (own if attrs["causal"] else own[:, :, -1:])
-    before, after = Reach.of(causal=False, window=attrs["window"])
-    if before is not None and after is not None:
-        seen = seen & (keys >= own - before) & (keys <= own + after)
+    newest = own[:, :, -1:]
+    keys = xp.arange(length)
+    before, after = Reach.of(causal=attrs["causal"], window=attrs["window"])
+    if before is None:
+        seen = keys <= (newest if after is None else own)
+    else:  # perhaps a ring: the newest position of each slot, below 0 of one that has none
+        keys = newest - (newest - keys) % length
+        seen = (keys >= xp.maximum(own - before, 0)) & (keys <= own + after)
     if mask is None:
         mask = seen
     elif mask.dtype == BOOL:
@@ -225,7 +265,8 @@ def _by_mask(
     else:
         mask = xp.where(seen, mask, mask.dtype.type(-math.inf))
     whole = {**attrs, "causal": False, "window": None, "use_mask": True}
-    _attend(xp, made, (new[0], *caches, mask), whole)
+    held = (cache.whole(new[0].dtype) for cache in caches)
+    _attend(xp, made, (new[0], *held, mask), whole)
 
 
 def _of_rows(mask: Any, rows: slice, seen: slice) -> Any:
@@ -233,6 +274,17 @@ def _of_rows(mask: Any, rows: slice, seen: slice) -> Any:
     if mask.ndim == 4 and len(mask) > 1:
         mask = mask[rows]
     return np.ascontiguousarray(mask[..., seen] if mask.shape[-1:] != (1,) else mask)
+
+
+def _active(attrs: Attrs) -> tuple[str, ...]:
+    unused = {"mask": not attrs["use_mask"]}
+    unused |= dict.fromkeys(("key_scale", "value_scale"), not attrs["use_scales"])
+    return tuple(name for name in _INPUTS if not unused.get(name))
+
+
+def _mutated(attrs: Attrs) -> tuple[int, ...]:
+    first = 6 + attrs["use_mask"]
+    return (3, 4, first, first + 1) if attrs["use_scales"] else (3, 4)
 
 
 CACHED_ATTENTION = register(
@@ -248,13 +300,19 @@ CACHED_ATTENTION = register(
             "scaled_dot_product_attention. Entries of the caches after the newest key are not\n"
             "read. With a position for each sample, every sample has its own number of keys. On\n"
             "GPUs positions are not checked.\n\n"
+            "The row of position p is in slot p mod S. With a window and no mask, positions may\n"
+            "pass the end of caches of at least window - 1 + T rows, which are rings then: new\n"
+            "rows replace those that are out of reach. Caches may have another floating dtype\n"
+            "than the queries, or int8 with a scale for each row: 1/127 of its greatest\n"
+            "magnitude, so that an element is wrong by half of it at most.\n\n"
             "Shapes: query (N, H, T, C), key (N, K, T, C), value (N, K, T, V), in the order of\n"
             "layout; key_cache (N, K, S, C), value_cache (N, K, S, V); position (1,) or (N,);\n"
-            "mask broadcasts to (N, H, T, S); output like query, with width V."
+            "key_scale and value_scale (N, K, S) in float32; mask broadcasts to (N, H, T, S);\n"
+            "output like query, with width V."
         ),
         inputs=_INPUTS,
-        active_inputs=lambda attrs: _INPUTS if attrs["use_mask"] else _INPUTS[:-1],
-        optional={"mask": "use_mask"},
+        active_inputs=_active,
+        optional={"mask": "use_mask", "key_scale": "use_scales", "value_scale": "use_scales"},
         schema=Schema(
             causal=boolean(True),
             window=optional(integer(low=1)),
@@ -262,7 +320,8 @@ CACHED_ATTENTION = register(
             softcap=optional(number()),
             layout=choice(*LAYOUTS, default="NHTC"),
             use_mask=boolean(False),
+            use_scales=boolean(False),
         ),
-        execution=Execution(mutates=(3, 4), heavy=True),
+        execution=Execution(mutates=_mutated, heavy=True),
     )
 )

@@ -13,6 +13,7 @@ from gluonish.kernels.compiler import available
 from gluonish.kernels.compiler.vector_code import lanes
 from gluonish.kernels.generated import cached_attention
 from gluonish.kernels.onednn import register as onednn
+from gluonish.ops.attention.cache_rows import rounded
 from gluonish.ops.attention.cached import CACHED_ATTENTION
 from gluonish.ops.kernel import RefusedError
 from tests.checking.values import spec_of
@@ -57,7 +58,8 @@ def _expected(inputs: list[Any], positions: list[int], **attrs: Any) -> Any:
 def _run(inputs: list[Any], positions: list[int], **attrs: Any) -> Any:
     """Return what the kernel computes; it must be the one that is chosen."""
     every = {**CACHED_ATTENTION.schema.defaults, **attrs}
-    arrays = [*inputs, np.array(positions, np.int32)]
+    arrays = [*inputs[:5], np.array(positions, np.int32), *inputs[5:]]
+    every["use_scales"] = len(inputs) > 5
     specs = [spec_of(x) for x in arrays]
     chosen: Any = CACHED_ATTENTION.select_fast("cpu", specs, every)
     assert chosen.name == "generated.cached_attention"
@@ -195,3 +197,78 @@ def test_several_queries_read_the_keys_of_a_window_only() -> None:
         cache[:, :, :21] = math.nan
     CACHED_ATTENTION.kernel(np, out, *new, *caches, np.array([30]), **every)
     np.testing.assert_allclose(out, exact, rtol=1e-12)
+
+
+def _held(inputs: list[Any], kind: str) -> list[Any]:
+    """Return inputs with caches of another dtype, and scales of int8."""
+    if kind != "int8":
+        return [*inputs[:3], *(x.astype(np.dtype(kind)) for x in inputs[3:])]
+    pairs = [rounded(np, x) for x in inputs[3:]]
+    return [*inputs[:3], *(pair[0] for pair in pairs), *(pair[1] for pair in pairs)]
+
+
+def _as_floats(held: list[Any]) -> list[Any]:
+    """Return the caches that the kernel reads, in float32."""
+    if len(held) == 5:
+        return [x.astype(np.float32) for x in held[3:]]
+    return [x * s[..., None] for x, s in zip(held[3:5], held[5:], strict=True)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32", "int8"])
+@pytest.mark.parametrize("attrs", [{}, {"window": 30}, {"softcap": 2.0}], ids=str)
+@pytest.mark.parametrize("position", [0, 8, 130, 299])
+def test_caches_of_other_dtypes(
+    dtype: Any, kind: str, attrs: dict[str, Any], position: int
+) -> None:
+    inputs = _inputs(dtype, 2, (6, 2), 300, (lanes() * 4, lanes() * 2))
+    inputs[1][0, 0, 0, :] = 0  # a row without a magnitude
+    held = _held(inputs, kind)
+    stored = [x.astype(np.float32) for x in inputs[1:3]]
+    if kind == "int8":
+        stored = [x * s[..., None] for x, s in (rounded(np, x) for x in stored)]
+    else:
+        stored = [x.astype(np.dtype(kind)).astype(np.float32) for x in stored]
+    expected = _expected([inputs[0], *stored, *_as_floats(held)], [position], **attrs)
+    found = _run(held, [position], **attrs)
+    _check(found, expected)
+    for cache, new in zip(_as_floats(held), stored, strict=True):
+        np.testing.assert_array_equal(cache[:, :, position], new[:, :, 0])
+
+
+@pytest.mark.parametrize("kind", ["float32", "int8"])
+def test_a_ring_has_the_bits_of_a_cache_of_all_positions(kind: str) -> None:
+    inputs = _inputs(DTYPES[0], 3, (4, 2), 300, (lanes() * 2, lanes() * 2))
+    positions = [299, 40, 130]
+    held = _held(inputs, kind)
+    ring = [*held[:3], *(np.zeros((3, 2, 37, *x.shape[3:]), x.dtype) for x in held[3:])]
+    for n, position in enumerate(positions):
+        for to, x in zip(ring[3:], held[3:], strict=True):
+            for place in range(max(0, position - 32), position):
+                to[n, :, place % 37] = x[n, :, place]
+    want = _run(held, positions, window=33)
+    np.testing.assert_array_equal(_run(ring, positions, window=33), want)
+    with pytest.raises(OperatorError, match="a ring for a window of 38 has 38 or more"):
+        _run(ring, positions, window=38)
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_what_is_no_number_makes_a_rounded_row_of_nan(bad: float) -> None:
+    inputs = _inputs(DTYPES[0], 1, (2, 2), 20, (lanes() * 2, lanes() * 2))
+    inputs[1][0, 1, 0, lanes() + 3] = bad
+    held = _held(inputs, "int8")
+    found = _run(held, [7])
+    assert np.isnan(found[0, 1]).all()
+    assert np.isfinite(found[0, 0]).all()
+    assert np.isnan(_as_floats(held)[0][0, 1, 7]).all()
+
+
+def test_tiny_rows_do_not_leave_the_range_of_int8() -> None:
+    inputs = _inputs(DTYPES[0], 1, (1, 1), 20, (lanes(), lanes()))
+    inputs[1][...] = np.float32(180 * 2.0**-149)
+    inputs[1][..., ::2] *= -1
+    held = _held(inputs, "int8")
+    assert np.isfinite(_run(held, [7])).all()
+    np.testing.assert_array_equal(
+        np.sign(held[3][0, 0, 7].astype(int)), np.sign(inputs[1][0, 0, 0])
+    )
