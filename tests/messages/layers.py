@@ -171,10 +171,10 @@ MISTAKES = {
     ),
     "collect_params name": Mistake(
         """
-        nn.Dense(3).collect_params()['weigth']
+        nn.Dense(3, prefix='a_long_name_').collect_params()['weigth']
         """,
         KeyError,
-        "'weigth' | _weight",
+        "'weigth' | 'weight'",
     ),
     "BatchNorm momentum": Mistake(
         """

@@ -24,7 +24,7 @@ PAGES = {
 }
 ALL = {f"{page}: {name}": row for page, rows in PAGES.items() for name, row in rows.items()}
 # Frames of gluonish after the user's line, in functions that are called directly.
-MOST_FRAMES = 8
+MOST_FRAMES = 10
 
 
 @pytest.fixture(autouse=True)
