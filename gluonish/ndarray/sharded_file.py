@@ -6,7 +6,7 @@ and each array must be in the shard that the index names.
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -110,7 +110,7 @@ def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetenso
 
     Raises:
         FileFormatError: The file is not an index, or names a file outside its folder or an array
-            that is not in its shard.
+            that is not in its shard, or is in two.
         MissingFileError: A shard is missing.
     """
     reader = ByteReader(file, name)
@@ -130,7 +130,25 @@ def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetenso
         shards[shard] = open_shard(_shard_path(Path(name), shard))
         metadata.update(shards[shard].metadata)
     arrays = {key: _find(shards, key, shard, name) for key, shard in weight_map.items()}
+    for shard, found in shards.items():
+        _check_distinct(found.arrays, shard, weight_map, name)
     return Safetensors(arrays, metadata)
+
+
+def _check_distinct(
+    keys: Iterable[str], shard: str, weight_map: Mapping[str, str], name: str
+) -> None:
+    """Refuse a shard with an array that the index says is in another one.
+
+    Raises:
+        FileFormatError: There is such an array.
+    """
+    for key in keys:
+        if weight_map.get(key, shard) != shard:
+            raise FileFormatError(
+                f"{name}: expected each array in one file, got {key!r:.100} in {shard!r:.100} and "
+                f"in {weight_map[key]!r:.100}, which the index names"
+            )
 
 
 def _weight_map(found: Any, name: str) -> dict[str, str]:

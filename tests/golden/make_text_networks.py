@@ -183,6 +183,28 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         {"num_key_value_heads": 2, "num_local_experts": 3, "num_experts": 3, "head_dim": 8,
          "num_experts_per_tok": 2, "moe_intermediate_size": 8, "pad_token_id": 6},
     ),
+    "llama_answers": ("LlamaForQuestionAnswering", {"num_key_value_heads": 2}),
+    "mistral_answers": (
+        "MistralForQuestionAnswering", {"num_key_value_heads": 2, "sliding_window": 3}
+    ),
+    "qwen2_answers": ("Qwen2ForQuestionAnswering", {"num_key_value_heads": 2}),
+    "qwen3_answers": (
+        "Qwen3ForQuestionAnswering", {"num_key_value_heads": 2, "head_dim": 6}
+    ),
+    "mixtral_answers": (
+        "MixtralForQuestionAnswering", {"num_key_value_heads": 2, "num_local_experts": 3}
+    ),
+    "qwen3_moe_answers": (
+        "Qwen3MoeForQuestionAnswering",
+        {"num_key_value_heads": 2, "num_local_experts": 3, "num_experts": 3, "head_dim": 8,
+         "num_experts_per_tok": 2, "moe_intermediate_size": 8},
+    ),
+    "gpt2_answers": ("GPT2ForQuestionAnswering", {"bos_token_id": 1, "eos_token_id": 2}),
+    "gpt_neox_answers": (
+        "GPTNeoXForQuestionAnswering",
+        {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
+                             "partial_rotary_factor": 0.5}},
+    ),
     "bert": ("BertForMaskedLM", {"hidden_act": "gelu_new"}),
     "bert_body": ("BertModel", {"layer_norm_eps": 1e-3}),
     "bert_pretraining": ("BertForPreTraining", {"tie_word_embeddings": False}),
@@ -229,6 +251,11 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         {"scale_embedding": True, "activation_function": "relu", "decoder_ffn_dim": 20,
          "decoder_attention_heads": 2},
     ),
+    "bart_classes": (
+        "BartForSequenceClassification",
+        {"decoder_layers": 1, "classifier_dropout": 0.3, "pad_token_id": 1},
+    ),
+    "bart_answers": ("BartForQuestionAnswering", {"decoder_layers": 1, "pad_token_id": 1}),
     "whisper": ("WhisperForConditionalGeneration", {}),
     "whisper_body": (
         "WhisperModel",

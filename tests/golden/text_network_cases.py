@@ -9,6 +9,8 @@ LENGTHS = [8, 6]
 # Weights that transformers writes, and does not use if the scores' weight is not the embedding's.
 DEAD = {"cls.predictions.bias", "lm_head.bias", "model.shared.weight"}
 ENCODERS = ("bert", "distilbert", "electra", "modernbert", "roberta")
+BART_HEADS = ("BartForSequenceClassification", "BartForQuestionAnswering")
+TEXTS = [[3, 1, 4, 1, 5, 9, 6, 2], [5, 3, 5, 8, 9, 2, 1, 1]]  # which end with token 2
 TARGETS = [[0, 7, 1, 8, 2, 8], [0, 8, 2, 8, 4, 5]]
 # Log-mel features (2, 5 mels, 12 frames), of few digits.
 FEATURES = [
@@ -30,6 +32,8 @@ def inputs(config: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"input_features": FEATURES, "decoder_input_ids": TARGETS}
     if config["architectures"] == ["T5EncoderModel"]:
         return {"input_ids": TOKENS, "mask": None, "attention_mask": LENGTHS}
+    if model_type == "bart" and config["architectures"][0] in BART_HEADS:
+        return {"input_ids": TEXTS, "attention_mask": LENGTHS}
     if model_type in ("bart", "t5"):
         return {"input_ids": TOKENS, "decoder_input_ids": TARGETS, "attention_mask": LENGTHS}
     if model_type not in ENCODERS:

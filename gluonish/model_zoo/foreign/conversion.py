@@ -38,7 +38,7 @@ from gluonish.model_zoo.foreign.timm_weights import (
     is_of_timm,
     settings_beside,
 )
-from gluonish.model_zoo.pretrained.image_transform import image_transform
+from gluonish.model_zoo.pretrained.image_transform import of_timm
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.model_zoo.vision.alexnet import AlexNet
 from gluonish.model_zoo.vision.densenet import DenseNet
@@ -144,7 +144,7 @@ class Conversion:
         """
         if "mean" not in self.pretrained_cfg:
             return None
-        return image_transform(self.pretrained_cfg, "pretrained_cfg")
+        return of_timm(self.pretrained_cfg, "pretrained_cfg").block()
 
     def load(self, net: HybridBlock) -> None:
         """Load the weights into a network, whose ``transform`` becomes that of the weights.

@@ -6,6 +6,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.nn.tensor import check_positive
+from gluonish.model_zoo.generation.arguments import check_arguments
 from gluonish.model_zoo.generation.options import options_of
 from gluonish.model_zoo.generation.processors import Processor
 from gluonish.model_zoo.generation.runner import Next, Runner, checked_prompts
@@ -57,6 +58,11 @@ class BatchGenerator:
 
     def __init__(self, net: Any, max_batch: int = 8, **options: Any) -> None:
         check_positive("BatchGenerator", max_batch=max_batch)
+        if not hasattr(net, "runner") or not hasattr(net, "generation_config"):
+            raise ArgumentError(
+                "BatchGenerator: expected a language model such as CausalLM, got "
+                f"{type(net).__name__}"
+            )
         self._net, self._options = net, options
         self._runner: Runner = net.runner
         self._waiting: deque[_Text] = deque()
@@ -99,6 +105,7 @@ class BatchGenerator:
                 f"num_beams {given.num_beams}, num_return_sequences {given.num_return_sequences}, "
                 f"stop_strings {given.stop_strings!r:.60}; use generate"
             )
+        check_arguments("BatchGenerator.insert", None, logits_processor)
         (tokens,) = checked_prompts(self._net, [prompt])
         room = self._net._room(tokens, given)
         seed = self._net._seed(given)

@@ -11,6 +11,7 @@ import gluonish.ndarray as nd
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.gluon.nn.attention import AttentionCache
+from gluonish.gluon.nn.tensor import check_ints
 from gluonish.ndarray import NDArray, load, load_metadata, save
 
 __all__ = ["Cache"]
@@ -137,7 +138,9 @@ class Cache:
         Raises:
             ArgumentError: The length is below 0, or layers with a window no longer have what they
                 attend to behind so few tokens.
+            ArgumentTypeError: The length is not an int.
         """
+        check_ints("Cache.cut", length=length)
         if length < 0:
             raise ArgumentError(f"Cache.cut: expected length of 0 or more, got {length}")
         for row, tokens in enumerate(self.tokens):
@@ -173,7 +176,16 @@ class Cache:
         return self.take(range(self.batch_size))
 
     def take(self, rows: Sequence[int]) -> "Cache":
-        """Return a cache of copies of some rows; a row may come several times."""
+        """Return a cache of copies of some rows; a row may come several times.
+
+        Raises:
+            ArgumentError: There is no such row.
+        """
+        other = [row for row in rows if row not in range(self.batch_size)]
+        if other:
+            raise ArgumentError(
+                f"Cache.take: expected rows from 0 to {self.batch_size - 1}, got {other[0]!r:.60}"
+            )
         indices = nd.array(np.asarray(list(rows), np.int32), dtype="int32")
         layers = []
         for layer in self._layers:

@@ -10,6 +10,7 @@ import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.nn.rounding import largest_group, round_weights
 from gluonish.gluon.nn.tensor import check_positive
+from gluonish.model_zoo.generation.arguments import check_arguments
 from gluonish.model_zoo.generation.cache import Cache
 from gluonish.model_zoo.generation.options import (
     OF_SOME,
@@ -103,6 +104,7 @@ class Generates:
             dtype: Element type; that of the parameters by default. ``"int8"`` rounds each row of
                 keys and values to multiples of 1/127 of its greatest magnitude.
         """
+        check_positive(f"{type(self).__name__}.new_cache", batch_size=batch_size, length=length)
         return self.runner.new_cache(batch_size, length, dtype)
 
     def quantize_weights(
@@ -189,6 +191,9 @@ class Generates:
             ArgumentTypeError: A prompt or an option is of another type.
             NotSupportedError: ``generation_config`` asks for what there is not here.
         """
+        check_arguments(
+            "generate", cache, logits_processor, callback, assistant_model, prompt_lookup
+        )
         given = self._options_of_call(max_new_tokens, options)
         rows, is_text, is_single = self._rows(prompts, given)
         if given.num_beams > 1:
@@ -234,6 +239,7 @@ class Generates:
         Raises:
             ArgumentError: See `generate`.
         """
+        check_arguments("stream", cache, logits_processor, on_token)
         given = self._options_of_call(max_new_tokens, options)
         if given.num_beams > 1 or given.num_return_sequences > 1:
             raise ArgumentError(

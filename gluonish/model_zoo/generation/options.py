@@ -271,6 +271,10 @@ def _check(values: Mapping[str, Any]) -> None:
             f"{values['early_stopping']!r:.60}"
         )
     strings = values.get("stop_strings", [])
+    if not isinstance(strings, str | list | tuple):
+        raise ArgumentTypeError(
+            f"generate: expected stop_strings as text or a list of texts, got {strings!r:.60}"
+        )
     for one in [strings] if isinstance(strings, str) else strings:
         if not isinstance(one, str) or not one:
             raise ArgumentTypeError(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 import gluonish.ndarray as nd
+from gluonish.model_zoo.generation.arguments import check_choice, processed
 from gluonish.model_zoo.generation.cache import Cache
 from gluonish.model_zoo.generation.options import GenerationOptions
 from gluonish.model_zoo.generation.processors import (
@@ -70,9 +71,12 @@ class Chooser:
         Args:
             scores: (vocab_size,) in float32; may be changed.
             tokens: The text so far, prompt included.
+
+        Raises:
+            ArgumentError: A processor returns something else, or no token can be chosen.
         """
-        for process in self._processors:
-            scores = process(scores, tokens)
+        scores = processed(self._processors, scores, tokens)
+        check_choice(scores)
         if not self._options.samples:
             return int(scores.argmax())
         sums = np.cumsum(probabilities(scores))
@@ -210,9 +214,7 @@ def beam_search(
         length += 1
         scores = log_probabilities(made.scores.asnumpy())
         for i, beam in enumerate(beams):
-            row = scores[i].astype(np.float32)
-            for process in processors:
-                row = process(row, prompt + beam.tokens)
+            row = processed(processors, scores[i].astype(np.float32), prompt + beam.tokens)
             scores[i] = row + beam.score
         words = scores.shape[1]
         wanted = max(2, 1 + len(stop_tokens)) * count

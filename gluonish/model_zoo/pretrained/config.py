@@ -16,6 +16,7 @@ from gluonish.core.json_text import parse_object
 
 MOST = 1 << 24  # of a number of units, words, positions ...
 MOST_LAYERS = 1024
+MOST_EXPERTS = 4096
 _MAX_NBYTES = 10_000_000
 _REQUIRED: Any = object()
 
@@ -264,6 +265,25 @@ class Setting:
         if value is None and self.default is None:
             return {}
         return {self.names[0]: value}
+
+
+class TokenSetting(Setting):
+    """A token of the vocabulary that is an argument of a head, which writes it itself.
+
+    Args:
+        name: Name of the setting, and of the argument.
+        default: The token where no setting says it; None for none.
+        optional: Whether there may be none.
+    """
+
+    def __init__(self, name: str, default: int | None, optional: bool = False) -> None:
+        kind, least = (int | None, -1) if optional else (int, 0)
+        super().__init__(name, name, kind, default, least=least)
+
+    def read(self, config: Config) -> Mapping[str, Any]:
+        """Return the argument by its name."""
+        config.rewrites(*self.names)
+        return super().read(config)
 
 
 class Fixed:

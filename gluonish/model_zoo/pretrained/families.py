@@ -69,6 +69,7 @@ class Head:
         arguments: Further arguments of the class.
         timm_names: Names of its own weights in timm's files.
         body: Arguments of the body's class.
+        prefix: What the names of the body's weights begin with; None for the family's.
         of_file: Returns arguments of the class that the names of a file's tensors decide, of these
             and of the arguments of the settings; None if settings decide all.
     """
@@ -79,6 +80,7 @@ class Head:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     timm_names: Names = ()
+    prefix: str | None = None
     of_file: Callable[[Collection[str], Mapping[str, Any]], Mapping[str, Any]] | None = None
 
     def table(self, arguments: Mapping[str, Any]) -> Names:
@@ -201,6 +203,18 @@ class Family:
         if self.of_file is not None:
             made |= self.of_file(names, body_of(net)._arguments)
         return {name: value for name, value in made.items() if name not in changes}
+
+    def prefixes(self) -> tuple[str, ...]:
+        """Return what the names of the body's weights may begin with, the usual one first."""
+        others = (head.prefix for head in self.heads.values() if head.prefix is not None)
+        return tuple(dict.fromkeys((self.prefix, "", *others)))
+
+    def prefix_of(self, net: HybridBlock) -> str:
+        """Return what the names of the weights of a network's body begin with."""
+        if body_of(net) is net:
+            return ""
+        head = self.head(self.architecture_of(net))
+        return self.prefix if head is None or head.prefix is None else head.prefix
 
     def table(self, net: HybridBlock, prefix: str, timm: bool = False) -> WeightTable:
         """Return the names of a network's weights in files.

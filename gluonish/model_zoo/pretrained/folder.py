@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.context import current_context
-from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -32,13 +31,20 @@ from gluonish.model_zoo.pretrained.families import (
     family_of_type,
 )
 from gluonish.model_zoo.pretrained.hub import TOKENIZER_FILES, folder_or_snapshot
+from gluonish.model_zoo.pretrained.image_transform import PREPROCESSOR
 from gluonish.model_zoo.pretrained.sentence import Stages, read_stages, stage_files
 from gluonish.model_zoo.pretrained.timm_vit import (
     is_timm,
     is_vision_transformer,
     vision_transformer,
 )
-from gluonish.model_zoo.pretrained.weights import Form, WeightTable, common_dtype, setter
+from gluonish.model_zoo.pretrained.weights import (
+    Form,
+    WeightTable,
+    common_dtype,
+    floating_dtype,
+    setter,
+)
 from gluonish.model_zoo.text.embedder import Embedder
 from gluonish.model_zoo.text.tokenizer import Tokenizer
 from gluonish.model_zoo.text.tokenizer_files import TokenizerFiles
@@ -50,6 +56,7 @@ __all__ = ["from_pretrained", "load_folder", "save_pretrained"]
 _TIMM = "gluonish.model_zoo.pretrained.timm"
 _CONFIG = "config.json"
 _GENERATION = "generation_config.json"
+_PROCESSOR = "processor_config.json"  # of several kinds of input
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 # Options of generation that are tokens, which config.json of older folders has.
@@ -100,7 +107,9 @@ def load_folder(
         if isinstance(net, Generates):
             net.generation_config = _generation_config(path, entries)
         net._folder = str(path)  # of the tokenizer, which `save_pretrained` writes
-        kind = common_dtype(stored, weights) if dtype is None else normalize_dtype(dtype)
+        if hasattr(net, "_preprocessor"):
+            net._preprocessor = _preprocessor(path)
+        kind = common_dtype(stored, weights) if dtype is None else floating_dtype(dtype)
         net.cast(kind)
         table, stored = _table(family, net, stored)
         others = _names_of_heads(family) if architecture is not None else frozenset()
@@ -190,6 +199,15 @@ def _generation_config(path: Path, entries: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
+def _preprocessor(path: Path) -> Mapping[str, Any]:
+    """Return the settings of a folder's image processor; none without one."""
+    if (path / PREPROCESSOR).exists():
+        return read_config(path, PREPROCESSOR)
+    inner = read_config(path, _PROCESSOR) if (path / _PROCESSOR).exists() else {}
+    found = inner.get("image_processor")
+    return found if isinstance(found, dict) else {}
+
+
 def _architecture(family: Family, entries: Mapping[str, Any], source: str) -> str:
     """Return the architecture that a config names; the family's usual one if it names none."""
     named = entries.get("architectures")
@@ -239,7 +257,7 @@ def _table(
     The names of a body may begin with the family's prefix or not; files of old versions name
     weights of normalizations gamma and beta.
     """
-    tables = [family.table(net, prefix) for prefix in (family.prefix, "")]
+    tables = [family.table(net, prefix) for prefix in family.prefixes()]
     if stored.keys() & {name for _, form in family.timm_names for name in _names(form)}:
         tables.append(family.table(net, "", timm=True))
     table = max(tables, key=lambda table: len(table.names() & stored.keys()))
@@ -332,7 +350,8 @@ def save_pretrained(
     """Write a network to a folder that transformers and `from_pretrained` load.
 
     The tokenizer of a network, which is that of its folder unless ``net.tokenizer`` was set, is
-    written, too.
+    written, too; and what a network for images does to them, its ``transform``, to
+    preprocessor_config.json.
 
     Args:
         net: A network of a family that `from_pretrained` knows.
@@ -362,10 +381,13 @@ def save_pretrained(
         tensors, config = timm.timm_table(net).tensors(), timm.describe(net)
     else:
         family = family_of(net)
-        tensors = family.table(net, "" if body_of(net) is net else family.prefix).tensors()
+        tensors = family.table(net, family.prefix_of(net)).tensors()
         config = _merged(family.describe(net), getattr(net, "_extras", {}))
         dtypes = {tensor.dtype.name for tensor in tensors.values()}
         config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
+        preprocessing = net.preprocessing() if hasattr(net, "preprocessing") else {}
+        if preprocessing:
+            others[PREPROCESSOR] = _json(dict(preprocessing))
     total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())
     name, other = (_WEIGHTS, _INDEX) if total <= limit else (_INDEX, _WEIGHTS)
     for place in (path / _CONFIG, *(path / key for key in others)):

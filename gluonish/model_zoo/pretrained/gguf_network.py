@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.context import current_context
-from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import FileFormatError, NotSupportedError, nearest
 from gluonish.core.files import AnyPath
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -16,7 +15,13 @@ from gluonish.model_zoo.pretrained.config import Config
 from gluonish.model_zoo.pretrained.families import Family, body_of, family_of_type
 from gluonish.model_zoo.pretrained.gguf import GGUF, GGUFTensor, open_gguf
 from gluonish.model_zoo.pretrained.gguf_tokenizer import tokenizer_of
-from gluonish.model_zoo.pretrained.weights import Form, WeightTable, common_dtype, setter
+from gluonish.model_zoo.pretrained.weights import (
+    Form,
+    WeightTable,
+    common_dtype,
+    floating_dtype,
+    setter,
+)
 from gluonish.ndarray.list_file import StoredArray
 
 __all__ = ["from_gguf"]
@@ -147,7 +152,7 @@ def _generation_config(gguf: GGUF) -> dict[str, Any]:
 
 def _dtype(gguf: GGUF, dtype: Any) -> Any:
     if dtype is not None:
-        return normalize_dtype(dtype)
+        return floating_dtype(dtype, "from_gguf")
     arrays = {
         name: StoredArray(tensor.shape, tensor.dtype, tensor.read)
         for name, tensor in gguf.tensors.items()

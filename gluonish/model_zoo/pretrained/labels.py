@@ -16,13 +16,14 @@ class LabelSetting:
     Args:
         named: Whether the argument may be names; otherwise it is the number, and names stay in the
             settings of the folder.
+        default: Number of classes where no setting says it.
     """
 
     argument = "classes"
     names: tuple[str, ...] = ("id2label", "label2id", "num_labels")
 
-    def __init__(self, named: bool = True) -> None:
-        self._named = named
+    def __init__(self, named: bool = True, default: int = _DEFAULT) -> None:
+        self._named, self._default = named, default
 
     def read(self, config: Config) -> Mapping[str, Any]:
         """Return the argument by its name.
@@ -36,7 +37,7 @@ class LabelSetting:
         config.take("label2id", dict | None, None)
         number = config.take("num_labels", int | None, None, most=_MOST)
         if names is None:
-            return {self.argument: _DEFAULT if number is None else number}
+            return {self.argument: self._default if number is None else number}
         found = [names.get(str(i)) for i in range(len(names))]
         if not found or not all(isinstance(name, str) for name in found):
             raise FileFormatError(
@@ -54,7 +55,7 @@ class LabelSetting:
     def write(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the settings of the argument."""
         given = arguments[self.argument]
-        if self._named and given == _DEFAULT:
+        if self._named and given == self._default == _DEFAULT:
             return {}
         names = _plain(given) if isinstance(given, int) else list(given)
         return {

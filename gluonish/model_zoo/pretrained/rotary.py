@@ -24,6 +24,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 _ORIGINAL = "original_max_position_embeddings"
+_LEAST = 1e-6  # of a factor
 _BASE, _PARTIAL = "rope_theta", "partial_rotary_factor"
 
 
@@ -75,7 +76,9 @@ class RotarySetting:
         if partial != 1.0:
             made["dim"] = int(_head_units(config) * partial)
         for name, option in _OPTIONS[kind].items():
-            value = given.take(name, option) if option is float else given.take(name, option, None)
+            default = () if option is float else (None,)
+            limits = {} if option is bool else {"least": _LEAST}
+            value = given.take(name, option, *default, **limits)
             if value is not None:
                 made[name] = value
         length = given.take(_ORIGINAL, int | None, None)

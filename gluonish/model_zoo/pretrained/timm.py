@@ -12,7 +12,6 @@ from inspect import signature
 from typing import Any
 
 from gluonish.core.context import Context, current_context
-from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
     FileFormatError,
@@ -28,6 +27,7 @@ from gluonish.model_zoo.pretrained.weights import (
     Names,
     WeightTable,
     common_dtype,
+    floating_dtype,
     setter,
 )
 from gluonish.model_zoo.registry import get_model, model_names, register_model
@@ -216,7 +216,7 @@ def load_timm(
     """
     net = build(Config(entries, source), changes)
     with open_weights() as (stored, file):
-        kind = common_dtype(stored, file) if dtype is None else normalize_dtype(dtype)
+        kind = common_dtype(stored, file) if dtype is None else floating_dtype(dtype)
         net.cast(kind)
         tensors = dict(stored)
         if initializer is not None:

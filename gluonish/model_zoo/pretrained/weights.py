@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import FileFormatError, ParameterError, nearest
+from gluonish.core.errors import ArgumentError, FileFormatError, ParameterError, nearest
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.parameter import Parameter
 from gluonish.ndarray.list_file import StoredArray
@@ -443,6 +443,26 @@ def setter(ctx: Any, mapped: bool) -> Callable[[Parameter, Values], None]:
         parameter._load_init(owned_array(values), ctx, True, donated=True, mapped=mapped)
 
     return set_values
+
+
+def floating_dtype(dtype: Any, name: str = "from_pretrained") -> np.dtype[Any]:
+    """Return the dtype that weights are cast to.
+
+    Args:
+        dtype: What the caller passed.
+        name: Name of the function in messages.
+
+    Raises:
+        ArgumentError: It is not floating.
+        DtypeError: There is no such dtype.
+    """
+    found = normalize_dtype(dtype)
+    if not _is_floating(found):
+        raise ArgumentError(
+            f"{name}: expected dtype of floating numbers, got {found.name}; see quantize_weights "
+            "for integers"
+        )
+    return found
 
 
 def common_dtype(stored: Mapping[str, StoredArray], source: str) -> np.dtype[Any]:

@@ -10,9 +10,11 @@ __all__ = [
     "ELECTRA",
     "GPT2",
     "T5",
+    "Batch",
     "BatchGenerator",
     "Cache",
     "CausalLM",
+    "CausalQuestionAnswering",
     "CausalSequenceClassifier",
     "CausalTokenClassifier",
     "DistilBERT",
@@ -34,6 +36,8 @@ __all__ = [
     "ReplacedTokenDetector",
     "RoBERTa",
     "Seq2SeqLM",
+    "Seq2SeqQuestionAnswering",
+    "Seq2SeqSequenceClassifier",
     "SequenceClassifier",
     "T5Encoder",
     "TokenClassifier",
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from gluonish.model_zoo.text.bart import BART
     from gluonish.model_zoo.text.bert import BERT, ELECTRA, DistilBERT, RoBERTa
     from gluonish.model_zoo.text.decoder_heads import (
+        CausalQuestionAnswering,
         CausalSequenceClassifier,
         CausalTokenClassifier,
     )
@@ -65,8 +70,12 @@ if TYPE_CHECKING:
     from gluonish.model_zoo.text.mixture import Mixtral, Qwen3Moe
     from gluonish.model_zoo.text.modernbert import ModernBERT
     from gluonish.model_zoo.text.seq2seq import Seq2SeqLM
+    from gluonish.model_zoo.text.seq2seq_heads import (
+        Seq2SeqQuestionAnswering,
+        Seq2SeqSequenceClassifier,
+    )
     from gluonish.model_zoo.text.t5 import T5, T5Encoder
-    from gluonish.model_zoo.text.tokenizer import Tokenizer
+    from gluonish.model_zoo.text.tokenizer import Batch, Tokenizer
 else:
     __getattr__ = _attach(
         __name__,
@@ -85,15 +94,20 @@ else:
             "mixture",
             "modernbert",
             "seq2seq",
+            "seq2seq_heads",
             "t5",
             "tokenizer",
         ),
         {
             "BART": "gluonish.model_zoo.text.bart:BART",
             "BERT": "gluonish.model_zoo.text.bert:BERT",
+            "Batch": "gluonish.model_zoo.text.tokenizer:Batch",
             "BatchGenerator": "gluonish.model_zoo.generation.batching:BatchGenerator",
             "Cache": "gluonish.model_zoo.generation.cache:Cache",
             "CausalLM": "gluonish.model_zoo.text.heads:CausalLM",
+            "CausalQuestionAnswering": (
+                "gluonish.model_zoo.text.decoder_heads:CausalQuestionAnswering"
+            ),
             "CausalSequenceClassifier": (
                 "gluonish.model_zoo.text.decoder_heads:CausalSequenceClassifier"
             ),
@@ -119,6 +133,12 @@ else:
             "ReplacedTokenDetector": "gluonish.model_zoo.text.encoder_heads:ReplacedTokenDetector",
             "RoBERTa": "gluonish.model_zoo.text.bert:RoBERTa",
             "Seq2SeqLM": "gluonish.model_zoo.text.seq2seq:Seq2SeqLM",
+            "Seq2SeqQuestionAnswering": (
+                "gluonish.model_zoo.text.seq2seq_heads:Seq2SeqQuestionAnswering"
+            ),
+            "Seq2SeqSequenceClassifier": (
+                "gluonish.model_zoo.text.seq2seq_heads:Seq2SeqSequenceClassifier"
+            ),
             "SequenceClassifier": "gluonish.model_zoo.text.encoder_heads:SequenceClassifier",
             "T5": "gluonish.model_zoo.text.t5:T5",
             "T5Encoder": "gluonish.model_zoo.text.t5:T5Encoder",

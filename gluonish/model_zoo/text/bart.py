@@ -26,6 +26,7 @@ from gluonish.model_zoo.pretrained.config import (
     Fixed,
     Ignored,
     Setting,
+    TokenSetting,
 )
 from gluonish.model_zoo.pretrained.families import (
     Family,
@@ -33,6 +34,7 @@ from gluonish.model_zoo.pretrained.families import (
     keeps_arguments,
     register_family,
 )
+from gluonish.model_zoo.pretrained.labels import LabelSetting
 from gluonish.model_zoo.pretrained.weights import Names, rows, with_leading_axes
 from gluonish.model_zoo.text.encoder_decoder import (
     EncoderDecoder,
@@ -42,6 +44,10 @@ from gluonish.model_zoo.text.encoder_decoder import (
 )
 from gluonish.model_zoo.text.heads import TIED
 from gluonish.model_zoo.text.seq2seq import Seq2SeqLM
+from gluonish.model_zoo.text.seq2seq_heads import (
+    Seq2SeqQuestionAnswering,
+    Seq2SeqSequenceClassifier,
+)
 
 __all__ = ["BART"]
 
@@ -308,7 +314,26 @@ register_family(
                 ],
                 [TIED],
                 {"fixed_bias": True},
-            )
+            ),
+            "BartForSequenceClassification": Head(
+                Seq2SeqSequenceClassifier,
+                [
+                    (f"{ours}.{kind}", f"classification_head.{theirs}.{kind}")
+                    for ours, theirs in (("hidden", "dense"), ("output", "out_proj"))
+                    for kind in ("weight", "bias")
+                ],
+                (
+                    LabelSetting(default=3),
+                    Setting("dropout", "classifier_dropout", float, 0.0, least=0.0, most=1.0),
+                    TokenSetting("eos_token_id", 2),
+                    TokenSetting("decoder_start_token_id", 2),
+                ),
+            ),
+            "BartForQuestionAnswering": Head(
+                Seq2SeqQuestionAnswering,
+                [(f"output.{kind}", f"qa_outputs.{kind}") for kind in ("weight", "bias")],
+                [TokenSetting("decoder_start_token_id", 2)],
+            ),
         },
         unused=("encoder.version", "decoder.version"),
         of_file=_shared_by_file,

@@ -1,4 +1,4 @@
-"""Heads of decoders such as Llama that classify texts and tokens."""
+"""Heads of decoders such as Llama that classify texts and tokens, and find answers."""
 
 from collections.abc import Mapping, Sequence
 from types import ModuleType
@@ -9,14 +9,20 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense, Dropout
 from gluonish.gluon.nn.positions import places_along
 from gluonish.gluon.nn.tensor import Tensor, check_rate
-from gluonish.model_zoo.pretrained.config import Computed, Config, Setting
+from gluonish.model_zoo.pretrained.config import Computed, Config, TokenSetting
 from gluonish.model_zoo.pretrained.families import Head, keeps_arguments
 from gluonish.model_zoo.pretrained.labels import LabelSetting
 from gluonish.model_zoo.text.encoder_heads import number_of_classes
 from gluonish.model_zoo.text.pooling import pool
 from gluonish.ndarray import NDArray
 
-__all__ = ["CausalSequenceClassifier", "CausalTokenClassifier", "classifiers"]
+__all__ = [
+    "CausalQuestionAnswering",
+    "CausalSequenceClassifier",
+    "CausalTokenClassifier",
+    "answers",
+    "classifiers",
+]
 
 
 class _DecoderHead(HybridBlock):
@@ -34,7 +40,6 @@ class _DecoderHead(HybridBlock):
         if getattr(body, "embedding", None) is None or not hasattr(body, "units"):
             raise ArgumentError(f"{name}: expected a body such as Llama, got {type(body).__name__}")
         self.body: Any = body
-        self.classes = classes
         number, units = number_of_classes(name, classes), self.body.units
         with self.name_scope():
             self.output = Dense(
@@ -108,6 +113,7 @@ class CausalSequenceClassifier(_DecoderHead):
         **kwargs: Any,
     ) -> None:
         super().__init__(body, classes, use_bias=False, **kwargs)
+        self.classes = classes
         if pad_token_id is not None and (
             isinstance(pad_token_id, bool) or not isinstance(pad_token_id, int)
         ):
@@ -168,11 +174,37 @@ class CausalTokenClassifier(_DecoderHead):
         **kwargs: Any,
     ) -> None:
         super().__init__(body, classes, use_bias=True, **kwargs)
+        self.classes = classes
         check_rate(type(self).__name__, "dropout", dropout)
         self.dropout = Dropout(dropout) if dropout else None
 
     def _chosen(self, F: ModuleType, features: Any, tokens: Any, valid_length: Any) -> Any:
         return features if self.dropout is None else self.dropout(features)
+
+
+class CausalQuestionAnswering(_DecoderHead):
+    """Scores of each token as the first and as the last one of an answer.
+
+    A token attends to itself and to those before it, so that the question comes first.
+
+    Args:
+        body: Network that gives features (N, T, units), such as `Llama`.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        tokens: (N, T), whole numbers below the body's ``vocab_size``.
+        mask, valid_length, positions: see the body.
+
+    Outputs:
+        scores: (N, T, 2): of the first token, and of the last one.
+    """
+
+    @keeps_arguments
+    def __init__(self, body: HybridBlock, **kwargs: Any) -> None:
+        super().__init__(body, 2, use_bias=True, **kwargs)
+
+    def _chosen(self, F: ModuleType, features: Any, tokens: Any, valid_length: Any) -> Any:
+        return features
 
 
 _RATE = 0.1  # of dropout, where no setting says it
@@ -187,16 +219,19 @@ def _write_rate(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"classifier_dropout": arguments["dropout"]}
 
 
-class _Padding(Setting):
-    """The token of padding, which the network writes itself."""
+_ANSWERS = [(f"output.{kind}", f"qa_outputs.{kind}") for kind in ("weight", "bias")]
 
-    def __init__(self, default: int | None) -> None:
-        super().__init__("pad_token_id", "pad_token_id", int | None, default, least=-1)
 
-    def read(self, config: Config) -> Mapping[str, Any]:
-        """Return the argument by its name."""
-        config.rewrites(*self.names)
-        return super().read(config)
+def answers(name: str, prefix: str | None = None) -> Mapping[str, Head]:
+    """Return the head of a family that finds answers, by its name in ``architectures``.
+
+    Args:
+        name: What the name begins with, such as ``Qwen2``.
+        prefix: What the names of the body's weights begin with in its files; None for that of the
+            family.
+    """
+    head = Head(CausalQuestionAnswering, _ANSWERS, prefix=prefix)
+    return {f"{name}ForQuestionAnswering": head}
 
 
 def classifiers(
@@ -214,7 +249,7 @@ def classifiers(
         f"{name}ForSequenceClassification": Head(
             CausalSequenceClassifier,
             [("output.weight", "score.weight")],
-            (labels, _Padding(padding)),
+            (labels, TokenSetting("pad_token_id", padding, optional=True)),
         )
     }
     if of_tokens is not None:

@@ -28,7 +28,7 @@ from gluonish.model_zoo.pretrained.families import (
 )
 from gluonish.model_zoo.pretrained.weights import Names, transposed
 from gluonish.model_zoo.text.decoder import Decoder
-from gluonish.model_zoo.text.decoder_heads import classifiers
+from gluonish.model_zoo.text.decoder_heads import answers, classifiers
 from gluonish.model_zoo.text.heads import TIED, CausalLM
 
 __all__ = ["GPT2"]
@@ -176,6 +176,7 @@ register_family(
         {
             "GPT2LMHeadModel": Head(CausalLM, [("head.weight", "lm_head.weight")], (TIED,)),
             **classifiers("GPT2", of_tokens="classifier"),
+            **answers("GPT2"),
         },
         unused=(".attn.bias",),
     )

@@ -32,7 +32,7 @@ from gluonish.model_zoo.pretrained.families import (
 from gluonish.model_zoo.pretrained.rotary import RotarySetting
 from gluonish.model_zoo.pretrained.weights import Names, reordered
 from gluonish.model_zoo.text.decoder import Decoder
-from gluonish.model_zoo.text.decoder_heads import classifiers
+from gluonish.model_zoo.text.decoder_heads import answers, classifiers
 from gluonish.model_zoo.text.heads import UNTIED, CausalLM
 
 __all__ = ["GPTNeoX"]
@@ -199,6 +199,7 @@ register_family(
         {
             "GPTNeoXForCausalLM": Head(CausalLM, [("head.weight", "embed_out.weight")], (UNTIED,)),
             **classifiers("GPTNeoX", of_tokens="classifier"),
+            **answers("GPTNeoX"),
         },
         unused=(".attention.bias",),
     )

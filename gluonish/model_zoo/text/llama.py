@@ -33,12 +33,13 @@ from gluonish.model_zoo.pretrained.rotary import RotarySetting
 from gluonish.model_zoo.pretrained.weights import Names, rows
 from gluonish.model_zoo.pretrained.windows import Windows, WindowSetting
 from gluonish.model_zoo.text.decoder import Decoder, each_window
-from gluonish.model_zoo.text.decoder_heads import classifiers
+from gluonish.model_zoo.text.decoder_heads import answers, classifiers
 from gluonish.model_zoo.text.heads import UNTIED, CausalLM
 
 __all__ = ["Llama", "Mistral", "Phi3", "Qwen2", "Qwen3"]
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
+_NO_HEADS: Mapping[str, Head] = MappingProxyType({})
 
 
 class Llama(Decoder):
@@ -225,6 +226,7 @@ def register_decoder(
     settings: Sequence[AnySetting],
     names: Names = NAMES,
     padding: int | None = None,
+    further: Mapping[str, Head] = _NO_HEADS,
 ) -> None:
     """Register a body of the kind of Llama, with its heads.
 
@@ -235,18 +237,40 @@ def register_decoder(
         settings: Settings that are arguments of the class.
         names: Names of weights in files.
         padding: ``pad_token_id`` where no setting says it.
+        further: Further heads.
     """
-    heads = {f"{name}ForCausalLM": LANGUAGE_MODEL, **classifiers(name, padding)}
+    heads = {f"{name}ForCausalLM": LANGUAGE_MODEL, **classifiers(name, padding), **further}
     model = f"{name}Model"
     register_family(Family(name.lower(), model, network, settings, names, "model.", heads))
 
 
 _MLP_BIAS = Setting("mlp_bias", "mlp_bias", bool, False)
 _PRETRAINING = Ignored("pretraining_tp")
-register_decoder("Llama", Llama, (*SIZES, _BIAS, _MLP_BIAS, _PRETRAINING, RotarySetting()))
-register_decoder("Mistral", Mistral, (*SIZES, WindowSetting(True), RotarySetting()))
-register_decoder("Qwen2", Qwen2, (*SIZES, WindowSetting(), RotarySetting()))
-register_decoder("Qwen3", Qwen3, (*SIZES, _BIAS, WindowSetting(), RotarySetting()))
+OLD_PREFIX = "transformer."  # of the body of networks that find answers
+register_decoder(
+    "Llama",
+    Llama,
+    (*SIZES, _BIAS, _MLP_BIAS, _PRETRAINING, RotarySetting()),
+    further=answers("Llama", OLD_PREFIX),
+)
+register_decoder(
+    "Mistral",
+    Mistral,
+    (*SIZES, WindowSetting(True), RotarySetting()),
+    further=answers("Mistral"),
+)
+register_decoder(
+    "Qwen2",
+    Qwen2,
+    (*SIZES, WindowSetting(), RotarySetting()),
+    further=answers("Qwen2", OLD_PREFIX),
+)
+register_decoder(
+    "Qwen3",
+    Qwen3,
+    (*SIZES, _BIAS, WindowSetting(), RotarySetting()),
+    further=answers("Qwen3", OLD_PREFIX),
+)
 register_decoder(
     "Phi3",
     Phi3,

@@ -12,6 +12,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.feed_forward import GatedMLP
 from gluonish.gluon.nn.mixture_of_experts import MixtureOfExperts
 from gluonish.model_zoo.pretrained.config import (
+    MOST_EXPERTS,
     AnySetting,
     Computed,
     Config,
@@ -23,8 +24,15 @@ from gluonish.model_zoo.pretrained.families import Family, keeps_arguments, regi
 from gluonish.model_zoo.pretrained.rotary import RotarySetting
 from gluonish.model_zoo.pretrained.weights import Names, rows
 from gluonish.model_zoo.pretrained.windows import WindowSetting
-from gluonish.model_zoo.text.decoder_heads import classifiers
-from gluonish.model_zoo.text.llama import ATTENTION_NAMES, LANGUAGE_MODEL, NAMES, SIZES, Llama
+from gluonish.model_zoo.text.decoder_heads import answers, classifiers
+from gluonish.model_zoo.text.llama import (
+    ATTENTION_NAMES,
+    LANGUAGE_MODEL,
+    NAMES,
+    OLD_PREFIX,
+    SIZES,
+    Llama,
+)
 
 __all__ = ["Mixtral", "Qwen3Moe"]
 
@@ -132,14 +140,14 @@ register_family(
         Mixtral,
         (
             *SIZES,
-            Setting("num_experts", "num_local_experts"),
+            Setting("num_experts", "num_local_experts", most=MOST_EXPERTS),
             *_EXPERTS,
             WindowSetting(True),
             RotarySetting(base=1e6),
         ),
         _mixtral_names,
         "model.",
-        {"MixtralForCausalLM": LANGUAGE_MODEL, **classifiers("Mixtral")},
+        {"MixtralForCausalLM": LANGUAGE_MODEL, **classifiers("Mixtral"), **answers("Mixtral")},
     )
 )
 register_family(
@@ -150,7 +158,7 @@ register_family(
         (
             *SIZES,
             Setting("use_bias", "attention_bias", bool, False),
-            Setting("num_experts", ("num_experts", "num_local_experts")),
+            Setting("num_experts", ("num_experts", "num_local_experts"), most=MOST_EXPERTS),
             *_EXPERTS,
             Setting("expert_units", "moe_intermediate_size"),
             Setting("normalize", "norm_topk_prob", bool, False),
@@ -164,6 +172,10 @@ register_family(
         ),
         _qwen_names,
         "model.",
-        {"Qwen3MoeForCausalLM": LANGUAGE_MODEL, **classifiers("Qwen3Moe")},
+        {
+            "Qwen3MoeForCausalLM": LANGUAGE_MODEL,
+            **classifiers("Qwen3Moe"),
+            **answers("Qwen3Moe", OLD_PREFIX),
+        },
     )
 )

@@ -6,6 +6,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from gluonish.core.context import Context
+from gluonish.core.errors import NotSupportedError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.data.vision.transforms import Compose
 from gluonish.gluon.nn.basic_layers import Dense, Dropout
@@ -13,33 +14,61 @@ from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Tensor, check_positive, check_rate
 from gluonish.model_zoo.model_store import get_model_file
 from gluonish.model_zoo.pretrained.families import keeps_arguments
-from gluonish.model_zoo.pretrained.image_transform import image_transform
+from gluonish.model_zoo.pretrained.image_transform import (
+    PREPROCESSOR,
+    ImageTransform,
+    of_processor,
+    of_timm,
+)
 
 
 class WithTransform(HybridBlock):
     """Base class of networks whose weights were trained with images of a known transform."""
 
-    # timm's settings of the images.
+    # Settings of the images: timm's, and those of an image processor of transformers.
     _pretrained_cfg: Mapping[str, Any] = MappingProxyType({})
+    _preprocessor: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def transform(self) -> Compose | None:
         """The transform from images (H, W, 3) of uint8 to inputs (3, height, width), or None.
 
-        A vision transformer's gives images of the size that it was made for, or that
-        ``set_image_size`` gave it.
+        A network of `from_pretrained` has that of its folder. A vision transformer's gives images
+        of the size that it was made for, or that ``set_image_size`` gave it.
 
         Raises:
             FileFormatError: A setting of it is of another type or out of range.
             NotSupportedError: A setting of it is not supported.
         """
+        made = self._transform()
+        return None if made is None else made.block()
+
+    def _transform(self) -> ImageTransform | None:
+        if self._preprocessor:
+            made = of_processor(self._preprocessor, PREPROCESSOR)
+            return made if self._image_size is None else made.sized(self._image_size)
         cfg = dict(self._pretrained_cfg)
         if "mean" not in cfg:
             return None
         shape = cfg.get("input_size") or (3, 0, 0)
         if self._image_size is not None and isinstance(shape, list | tuple):
             cfg["input_size"] = (*shape[:1], *self._image_size)
-        return image_transform(cfg, "pretrained_cfg")
+        return of_timm(cfg, "pretrained_cfg")
+
+    def preprocessing(self) -> Mapping[str, Any]:
+        """Return the settings of preprocessor_config.json; none if the transform is not known.
+
+        Those of a file stay as they are, unless the network is for images of another size now.
+        """
+        try:
+            made = self._transform()
+            if made is None:
+                return {}
+            if self._preprocessor and made == of_processor(self._preprocessor, PREPROCESSOR):
+                return self._preprocessor
+            return made.entries()
+        except NotSupportedError:  # there is no transform, but other programs have one
+            return self._preprocessor
 
     @property
     def _image_size(self) -> tuple[int, int] | None:

@@ -31,6 +31,7 @@ from gluonish.model_zoo.pretrained.families import (
     register_family,
 )
 from gluonish.model_zoo.pretrained.weights import Names, scalar
+from gluonish.model_zoo.vision.classifier import WithTransform
 from gluonish.model_zoo.vision.image_heads import first_token, register_sizes
 from gluonish.model_zoo.vision.image_settings import (
     expected_value,
@@ -130,7 +131,7 @@ class CLIPText(HybridBlock):
         return F.SequenceLast(features, length, use_sequence_length=True, axis=1)
 
 
-class CLIPVision(HybridBlock):
+class CLIPVision(WithTransform):
     """The vision tower of CLIP: patches and a class token, layers, and norms before and after.
 
     Args:
@@ -216,7 +217,7 @@ class CLIPVision(HybridBlock):
         self._arguments["image_size"] = self.embedding.image_size  # type: ignore[attr-defined]
 
 
-class Projection(HybridBlock):
+class Projection(WithTransform):
     """A tower whose embedding is projected: ``y = embedding(x) W^T``.
 
     Args:
@@ -266,7 +267,7 @@ def _projection(tower: Any, units: int, prefix: str) -> Dense:
     return Dense(units, use_bias=False, in_units=of, weight_initializer=_INIT, prefix=prefix)
 
 
-class TwoTowers(HybridBlock):
+class TwoTowers(WithTransform):
     """Base class of CLIP and SigLIP: how well texts and images belong together.
 
     Attributes:

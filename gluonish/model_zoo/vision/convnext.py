@@ -33,7 +33,7 @@ from gluonish.model_zoo.pretrained.labels import LabelSetting
 from gluonish.model_zoo.pretrained.sizes import SizesSetting
 from gluonish.model_zoo.pretrained.timm import register_networks
 from gluonish.model_zoo.pretrained.weights import Names
-from gluonish.model_zoo.vision.classifier import PooledClassifier
+from gluonish.model_zoo.vision.classifier import PooledClassifier, WithTransform
 from gluonish.model_zoo.vision.map_norm import CHANNELS_FIRST, CHANNELS_LAST, MapNorm
 
 __all__ = ["ConvNeXt", "ConvNeXtLayer"]
@@ -100,7 +100,7 @@ class ConvNeXtLayer(HybridBlock):
         return F.transpose(F.transpose(x, axes=CHANNELS_LAST) + y, axes=CHANNELS_FIRST)
 
 
-class ConvNeXt(HybridBlock):
+class ConvNeXt(WithTransform):
     """The body of a ConvNeXt: patches, stages of layers of ever smaller maps, pooling, and a norm.
 
     Args:

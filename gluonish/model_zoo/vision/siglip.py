@@ -20,6 +20,7 @@ from gluonish.initializer import Constant, Normal
 from gluonish.model_zoo.pretrained.config import AnySetting, Computed, Config, Ignored, Setting
 from gluonish.model_zoo.pretrained.families import Family, keeps_arguments, register_family
 from gluonish.model_zoo.pretrained.weights import Names, with_leading_axes
+from gluonish.model_zoo.vision.classifier import WithTransform
 from gluonish.model_zoo.vision.clip import (
     TEXT_NAMES,
     VISION_NAMES,
@@ -135,7 +136,7 @@ class _AttentionPooling(HybridBlock):
         return x + self.feed_forward(self.norm(x))
 
 
-class SigLIPVision(HybridBlock):
+class SigLIPVision(WithTransform):
     """The vision tower of SigLIP: patches, layers, a norm, and pooling by attention.
 
     Args:

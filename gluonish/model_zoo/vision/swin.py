@@ -20,6 +20,7 @@ from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_positive, check_rate
 from gluonish.initializer import Normal
 from gluonish.model_zoo.pretrained.families import keeps_arguments
+from gluonish.model_zoo.vision.classifier import WithTransform
 from gluonish.model_zoo.vision.map_norm import CHANNELS_LAST, MapNorm
 from gluonish.ndarray import NDArray
 
@@ -251,7 +252,7 @@ class PatchMerging(HybridBlock):
         return self.projection(self.norm(x))
 
 
-class Swin(HybridBlock):
+class Swin(WithTransform):
     """The body of a Swin Transformer: patches, stages of layers of ever smaller maps, and a norm.
 
     Args:

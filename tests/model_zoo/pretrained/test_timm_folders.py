@@ -96,10 +96,10 @@ def test_the_configuration_becomes_the_transform(saved: Path) -> None:
     ],
 )
 def test_other_transforms_are_refused(cfg: Any, error: Any, message: str) -> None:
-    from gluonish.model_zoo.pretrained.image_transform import image_transform
+    from gluonish.model_zoo.pretrained.image_transform import of_timm
 
     with pytest.raises(error, match=f"here: expected {message}"):
-        image_transform(CFG | cfg, "here")
+        of_timm(CFG | cfg, "here")
 
 
 def test_a_new_head_needs_an_initializer(saved: Path) -> None:
