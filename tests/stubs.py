@@ -457,8 +457,8 @@ def attached_text(kind: type, face: Face) -> str:
     base = kind.__mro__[1]
     lines, body = [], ""
     for name in sorted(vars(kind)):
-        value = getattr(kind, name)
-        if name in written or not callable(value) or isinstance(value, type):
+        value = getattr(kind, name, None)  # None for habits of other frameworks
+        if name in written or name == "__dir__" or not callable(value) or isinstance(value, type):
             continue
         if getattr(value, "__qualname__", "").startswith("NumpyMethods."):
             body += f"    {name} = NumpyMethods.{name}\n"

@@ -260,8 +260,8 @@ def is_reexport(node: ast.stmt) -> bool:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return True
     if isinstance(node, ast.If):
-        only_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        return only_types and all(map(is_reexport, [*node.body, *node.orelse]))
+        by_types = ast.unparse(node.test) in ("TYPE_CHECKING", "not TYPE_CHECKING")
+        return by_types and all(map(is_reexport, [*node.body, *node.orelse]))
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     if isinstance(node, ast.Assign):

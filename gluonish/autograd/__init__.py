@@ -1,5 +1,7 @@
 """Automatic differentiation: recording, backward, grad, and functions with custom gradients."""
 
+from typing import TYPE_CHECKING
+
 from gluonish.autograd.function import Function
 from gluonish.autograd.gradient import backward, grad, mark_variables
 from gluonish.autograd.scopes import (
@@ -13,7 +15,11 @@ from gluonish.autograd.scopes import (
     set_training,
     train_mode,
 )
+from gluonish.core.lazy import attach as _attach
 from gluonish.ndarray import NDArray
+
+if not TYPE_CHECKING:
+    __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = [
     "Function",

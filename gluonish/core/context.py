@@ -64,6 +64,7 @@ class Context(metaclass=ClassPropertyMeta):
         if device_type not in self.devstr2type:
             raise KeyLookupError(
                 f"Context: expected device_type in {sorted(self.devstr2type)}, got {device_type!r}"
+                f"{'; gpu is its name here' if str(device_type).startswith('cuda') else ''}"
             )
         if isinstance(device_id, bool) or not isinstance(device_id, int | np.integer):
             raise ArgumentTypeError(f"Context: expected an int device_id, got {device_id!r}")
@@ -196,3 +197,16 @@ _current: ContextVar[Context] = ContextVar("gluonish_context", default=_DEFAULT)
 def current_context() -> Context:
     """Return the context of the innermost ``with`` scope, ``cpu(0)`` outside any."""
     return _current.get()
+
+
+def parse_context(ctx: Context | str | None) -> Context | None:
+    """Return a Context, parsed from text such as ``"cpu(0)"``; None for None or an empty string."""
+    if ctx is None or isinstance(ctx, Context):
+        return ctx
+    if not isinstance(ctx, str):
+        advice = "; a shape is one tuple: (2, 3)" if isinstance(ctx, int) else ""
+        raise ArgumentTypeError(f"ctx: expected a Context or its text, got {ctx!r}{advice}")
+    if not ctx:
+        return None
+    device_type, _, number = ctx.rstrip(")").partition("(")
+    return Context(device_type, int(number or 0))

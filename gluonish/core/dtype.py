@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from gluonish.core.errors import ArgumentTypeError, DtypeError
+from gluonish.core.errors import ArgumentTypeError, DtypeError, nearest
 
 # An element type as an argument: its name, a type of NumPy or Python, or a NumPy dtype.
 DType = str | type | np.dtype[Any]
@@ -101,7 +101,8 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
             found = None
     if found is None:
         raise DtypeError(
-            f"dtype: expected one of {', '.join(_BY_NAME)}, got {dtype!r}; convert the data first"
+            f"dtype: expected one of {', '.join(_BY_NAME)}, got {dtype!r}"
+            f"{nearest(dtype, _BY_NAME) or '; convert the data first'}"
         )
     return found
 

@@ -44,6 +44,7 @@ __all__ = [
     "OutOfMemoryError",
     "ParameterError",
     "UntraceableError",
+    "is_deliberate",
     "nearest",
     "public_name",
     "require_text",
@@ -53,7 +54,8 @@ __all__ = [
 
 # Limits for `nearest`: a comparison takes time proportional to the product of the lengths.
 _LONGEST_COMPARED, _MOST_COMPARED, _MOST_SEEN = 300, 500, 10_000
-_NUMPY_PREFIX = re.compile("^_np[ix]?_")  # of NumPy's functions, in names of operators in files
+# Of functions of NumPy and of images, in names of operators in files.
+_NUMPY_PREFIX = re.compile("^_(np[ix]?|image)_")
 
 
 class GluonishError(RuntimeError):
@@ -64,7 +66,7 @@ class GluonishError(RuntimeError):
     """
 
     def __init__(self, *args: object) -> None:
-        if args and isinstance(args[0], str) and args[0].startswith("_np"):
+        if args and isinstance(args[0], str) and args[0].startswith(("_np", "_image_")):
             args = (public_name(args[0]), *args[1:])
         super().__init__(*args)
 
@@ -232,6 +234,11 @@ RUN_ERRORS: tuple[tuple[type[BaseException], type[GluonishError]], ...] = (
     (DistributedError, DistributedError),
     (Exception, OperatorError),
 )
+
+
+def is_deliberate(error: BaseException) -> bool:
+    """Return whether this package raised an error on purpose, with a message for users."""
+    return isinstance(error, GluonishError) or hasattr(error, "is_deliberate")
 
 
 def run_error(cause: Exception) -> type[GluonishError]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.habits import unknown_name
 from gluonish.core.loading import is_partial, load, when_complete
 
 _LOADS_FOR_PACKAGES = True  # `loading` skips the stack frames of this module
@@ -36,7 +37,7 @@ def attach(
         if name not in targets:
             if otherwise is not None:
                 return otherwise(name)
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            unknown_name(module, name, dir(sys.modules[module]))
         found = resolve(targets[name])
         if not is_partial(found):  # a partial one is only for the module's own code
             vars(sys.modules[module])[name] = found

@@ -98,6 +98,13 @@ DIFFERENCES = (
         "begin at 0; programs shorten their schedules",
         "go on from where the file was written",
     ),
+    Difference("a learning rate that is NaN, infinite or negative", "is taken", "is refused"),
+    Difference(
+        "`x[0]`, `x[0:1]`, `len(x)` and iteration over a Symbol of one output in `hybrid_forward`",
+        "mean its outputs, where imperatively they mean rows",
+        "are refused",
+    ),
+    Difference("a misspelt option of `hybridize`", "is ignored", "is refused"),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
 

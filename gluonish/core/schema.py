@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import DtypeError, OperatorError, nearest
+from gluonish.core.errors import DtypeError, OperatorError
+from gluonish.core.habits import keyword_advice
 
 
 class _Required:
@@ -240,17 +241,17 @@ class Schema:
                 known = ", ".join(self.attributes) or "none"
                 raise OperatorError(
                     f"{operator}: expected arguments among {known}, got {name!r:.200}"
-                    f"{nearest(name, self.attributes)}"
+                    f"{keyword_advice(name, self.attributes)}"
                 )
             if value is NULL:
                 continue
             try:
                 parsed[name] = attribute.parse(value)
-            except UNPARSABLE as error:
+            except UNPARSABLE:
                 error_type = DtypeError if name == "dtype" else OperatorError
                 raise error_type(
                     f"{operator}: expected {name} to be {attribute.expected}, got {value!r:.200}"
-                ) from error
+                ) from None
         if len(parsed) != len(self.attributes):
             missing = [name for name in self.attributes if name not in parsed]
             raise OperatorError(f"{operator}: expected a value for {', '.join(missing)}, got none")

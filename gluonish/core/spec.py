@@ -92,7 +92,11 @@ def merge_dtypes(
         return b if a is None else a
     if a == b:
         return a
-    raise OperatorError(f"{what}: expected dtype {a.name}, got {b.name}")
+    if a.kind in "iub" and b.kind not in "iub":  # weights are floating: the data is wrong
+        a, b = b, a
+    raise OperatorError(
+        f"{what}: expected dtype {a.name}, got {b.name}; convert the data: x.astype({a.name!r})"
+    )
 
 
 def _text(shape: Shape) -> str:

@@ -1,5 +1,8 @@
 """Learning rate schedulers."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
 from gluonish.lr_scheduler.scheduler import (
     CosineScheduler,
     FactorScheduler,
@@ -9,6 +12,9 @@ from gluonish.lr_scheduler.scheduler import (
     MultiFactorScheduler,
     PolyScheduler,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = [
     "CosineScheduler",

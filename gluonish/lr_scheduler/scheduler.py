@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi, sqrt
 
+from gluonish.core.call_errors import explained
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.number_check import check_numbers
 
@@ -31,6 +32,7 @@ class LRScheduler:
         ArgumentTypeError: ``warmup_steps`` is not an int, or a rate is not a number.
     """
 
+    @explained
     def __init__(
         self,
         base_lr: float = 0.01,
@@ -84,6 +86,7 @@ class LRScheduler:
 class _DecayScheduler(LRScheduler):
     """Base class of schedulers that decay from ``base_lr`` to ``final_lr`` along a curve."""
 
+    @explained
     def __init__(
         self,
         max_update: int,
@@ -138,6 +141,7 @@ class PolyScheduler(_DecayScheduler):
         ArgumentTypeError: ``max_update`` is not an int.
     """
 
+    @explained
     def __init__(
         self,
         max_update: int,
@@ -236,6 +240,7 @@ class InverseRootScheduler(LRScheduler):
         [0.5, 1.0, 0.5]
     """
 
+    @explained
     def __init__(
         self,
         base_lr: float = 0.01,
@@ -289,6 +294,7 @@ class FactorScheduler(LRScheduler):
         [1.0, 0.5, 0.25]
     """
 
+    @explained
     def __init__(
         self,
         step: int,
@@ -340,6 +346,7 @@ class MultiFactorScheduler(LRScheduler):
         ArgumentTypeError: ``step`` is not a list.
     """
 
+    @explained
     def __init__(
         self,
         step: Sequence[int],

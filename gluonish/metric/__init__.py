@@ -1,6 +1,9 @@
 """Evaluation metrics."""
 
+from typing import TYPE_CHECKING
+
 import gluonish.ndarray as ndarray
+from gluonish.core.lazy import attach as _attach
 from gluonish.metric.accuracy import Accuracy, TopKAccuracy
 from gluonish.metric.base import EvalMetric, alias, check_label_shapes, register
 from gluonish.metric.composite import CompositeEvalMetric, CustomMetric, create, np
@@ -14,6 +17,9 @@ from gluonish.metric.probability import (
     Torch,
 )
 from gluonish.metric.regression import MAE, MSE, RMSE, PearsonCorrelation
+
+if not TYPE_CHECKING:
+    __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = [
     "F1",

@@ -65,7 +65,8 @@ class Accuracy(EvalMetric):
     def _checked_axis(self, shape: tuple[int, ...]) -> int:
         if not -len(shape) <= self.axis < len(shape):
             raise ArgumentError(
-                f"Accuracy: expected predictions with axis {self.axis}, got shape {shape}"
+                f"Accuracy: expected predictions with axis {self.axis}, got shape {shape}; the "
+                "call is update(labels, preds)"
             )
         return self.axis
 

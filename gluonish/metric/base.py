@@ -14,6 +14,8 @@ import numpy as np
 
 from gluonish.core.device import Device
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.habit_tables import METRIC
+from gluonish.core.habits import add_habits
 from gluonish.core.registry import get_alias_func, get_register_func
 from gluonish.metric.totals import Totals
 from gluonish.ndarray import NDArray
@@ -300,6 +302,9 @@ class EvalMetric:
     def get_global_name_value(self) -> list[NameValue]:
         """Return the result of `get_global` as a list of (name, value) pairs."""
         return _pairs(*self.get_global())
+
+
+add_habits(EvalMetric, METRIC)
 
 
 def _pairs(names: Any, values: Any) -> list[NameValue]:

@@ -112,7 +112,7 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
     names = _makers if name.lower() in _makers else model_names()
     if name.lower() not in names:
         raise ArgumentError(
-            f"get_model: expected one of {', '.join(names)}, got {name!r}"
-            f"{nearest(name.lower(), names)}"
+            f"get_model: expected the name of one of {len(names)} models, got {name!r}"
+            f"{nearest(name.lower(), names)}; `gluonish zoo list` lists them"
         )
     return _makers[name.lower()](**kwargs)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from gluonish.core.context import Context
+from gluonish.core.context import Context, parse_context
 from gluonish.core.device import Lane, device_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.loading import load
@@ -115,6 +115,8 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
         ArgumentTypeError: ``other`` is neither an array nor a context.
     """
     lane = None
+    if isinstance(other, str):
+        other = parse_context(other) or source.context
     if isinstance(other, Context):
         device = device_of(other)
         if device is source._device:
@@ -143,6 +145,8 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
 
 def as_in_context(source: NDArray, context: Context) -> NDArray:
     """Return the array itself if it is on ``context``, else a copy on it."""
+    if isinstance(context, str):
+        context = parse_context(context) or source.context
     return source if source.context == context else copyto(source, context)
 
 

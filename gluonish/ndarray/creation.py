@@ -1,6 +1,6 @@
 """Creation of arrays (array, zeros, full, arange ...), concatenate and moveaxis."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.habits import keyword_advice
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.ndarray.sparse.array import BaseSparseNDArray
@@ -56,7 +57,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
         raise ArgumentTypeError(
             "array: expected nested sequences of equal lengths, got "
             f"{type(source_array).__name__} ({error})"
-        ) from error
+        ) from None
     if values.dtype.kind not in "biufV":
         raise ArgumentTypeError(
             f"array: expected numbers, got {type(source_array).__name__} of {values.dtype}"
@@ -104,6 +105,24 @@ def full(
     return _make("_full", {"shape": _extents(shape, "full"), "value": val}, ctx, dtype, out)
 
 
+_FOREIGN = ("device", "requires_grad")  # arguments of PyTorch that would change the result
+
+
+def _refuse_habits(function: str, ignored: Mapping[str, Any]) -> None:
+    """Raise an error for an argument of another framework, which would have no effect.
+
+    Raises:
+        ArgumentTypeError: There is one.
+    """
+    for name in _FOREIGN:
+        if name in ignored:
+            known = ("shape", "ctx", "dtype", "out")
+            raise ArgumentTypeError(
+                f"{function}: expected arguments among {', '.join(known)}, got {name!r}"
+                f"{keyword_advice(name, known)}"
+            )
+
+
 def zeros(
     shape: Extents,
     ctx: Context | None = None,
@@ -122,6 +141,7 @@ def zeros(
     """
     if stype not in (None, "default"):
         return sparse_zeros(stype, shape, ctx, dtype)
+    _refuse_habits("zeros", kwargs)
     args = {"shape": _extents(shape, "zeros"), "value": 0}
     return _make("_full", args, ctx, dtype, kwargs.get("out"))
 
@@ -135,6 +155,7 @@ def ones(shape: Extents, ctx: Context | None = None, dtype: Any = None, **kwargs
         dtype: Element type; None for float32.
         **kwargs: ``out``, an array to fill instead of a new one; others are ignored.
     """
+    _refuse_habits("ones", kwargs)
     args = {"shape": _extents(shape, "ones"), "value": 1}
     return _make("_full", args, ctx, dtype, kwargs.get("out"))
 

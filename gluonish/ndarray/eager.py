@@ -11,10 +11,11 @@ from itertools import zip_longest
 from operator import attrgetter
 from typing import Any
 
-from gluonish.core.context import Context, current_context
+from gluonish.core.context import Context, current_context, parse_context
 from gluonish.core.device import Device, Lane, PreparedLaunches, device_of
 from gluonish.core.dtype import UINT8
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
+from gluonish.core.habits import described_value
 from gluonish.core.out_of_memory import allocate
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
@@ -376,7 +377,7 @@ def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> An
             if hasattr(x, "__apply__"):
                 return type(x).__apply__(op, inputs, attrs)
             raise ArgumentTypeError(
-                f"{op.name}: expected {name} to be an NDArray, got {type(x).__name__}"
+                f"{op.name}: expected {name} to be an NDArray, got {described_value(x)}"
             )
     for x in inputs:
         if isinstance(x, NDArray) and x.stype != "default":
@@ -398,18 +399,6 @@ def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDA
             f"{op.name}: expected arrays on one device, got {devices}; move them with as_in_context"
         )
     return gathered
-
-
-def parse_context(ctx: Context | str | None) -> Context | None:
-    """Return a Context, parsed from text such as ``"cpu(0)"``; None for None or an empty string."""
-    if ctx is None or isinstance(ctx, Context):
-        return ctx
-    if not isinstance(ctx, str):
-        raise ArgumentTypeError(f"ctx: expected a Context or its text, got {ctx!r}")
-    if not ctx:
-        return None
-    device_type, _, number = ctx.rstrip(")").partition("(")
-    return Context(device_type, int(number or 0))
 
 
 def source(op: Operator, attrs: Attrs, ctx: Context | str | None, out: Any = None) -> Any:

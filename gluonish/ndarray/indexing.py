@@ -144,7 +144,7 @@ def _selected_shape(shape: Shape, key: Any) -> Shape:
     try:
         selected: Shape = probe[key].shape
     except IndexError as error:
-        raise _out_of_bounds(shape, error) from error
+        raise _out_of_bounds(shape, error) from None
     return selected
 
 
@@ -210,7 +210,7 @@ def flat_indices(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(indices[key])
     except IndexError as error:
-        raise _out_of_bounds(shape, error) from error
+        raise _out_of_bounds(shape, error) from None
 
 
 def gather_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:

@@ -12,6 +12,8 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, STORED_DTYPES, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+from gluonish.core.habit_tables import ARRAY
+from gluonish.core.habits import add_habits
 from gluonish.core.lazy import attach_methods
 from gluonish.core.spec import Spec
 from gluonish.ndarray import recording
@@ -294,6 +296,7 @@ def attach() -> None:
     for name, method in methods.items():
         setattr(NDArray, name, method)
     attach_methods(NDArray, _KEEPING, lambda name: keeping(getattr(Fluent, name)))
+    add_habits(NDArray, ARRAY)
 
 
 attach()

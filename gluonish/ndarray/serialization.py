@@ -12,6 +12,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentTypeError, FileFormatError
 from gluonish.core.files import AnyPath, path_text
 from gluonish.core.spec import Spec
+from gluonish.core.tracebacks import short_traceback
 from gluonish.ndarray.array_file import (
     ArrayFile,
     ArrayRecord,
@@ -42,6 +43,7 @@ __all__ = [
 Loaded = list[NDArray] | dict[str, NDArray]
 
 
+@short_traceback
 def save(
     fname: AnyPath,
     data: Any,
@@ -107,6 +109,7 @@ def _needs_numpy_shape(array: NDArray) -> bool:
     return 0 in array.shape or not array.shape
 
 
+@short_traceback
 def load(fname: AnyPath, *, mmap: bool | None = None) -> Loaded:
     """Load the arrays of a file: a dict if they have names, else a list.
 

@@ -1,5 +1,8 @@
 """``mx.np``: arrays and functions with NumPy's names and semantics."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
 from gluonish.numpy import array_methods as _methods  # noqa: F401  # completes the class
 from gluonish.numpy import fallback, linalg, random
 from gluonish.numpy import registration as _registration  # noqa: F401  # NumPy's protocols
@@ -227,6 +230,9 @@ from gluonish.numpy.unary import (
     tanh,
     trunc,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = [
     "NAN",

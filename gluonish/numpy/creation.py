@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
-from gluonish.core.context import Context
+from gluonish.core.context import Context, parse_context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.schema import as_number
-from gluonish.ndarray.eager import parse_context
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import NUMBERS, call, check_order, chosen, create, from_official, is_value
 

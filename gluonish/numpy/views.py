@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.errors import nearest
+from gluonish.core.habits import name_advice, unknown_attribute
 from gluonish.ops.frontend import Make
 from gluonish.ops.registry import find_operator
 
@@ -44,9 +44,10 @@ def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View
         found = made.get(name)
         if found is None:
             if name not in operators:
-                raise AttributeError(
+                raise unknown_attribute(
                     f"{module}: expected the name of a function, got {name!r}"
-                    f"{nearest(name, operators)}"
+                    f"{name_advice(name, operators)}",
+                    name,
                 )
             op = find_operator(operators[name])
             found = made[name] = make(op, name)
@@ -78,8 +79,10 @@ def module_view(
         if operators is not None and name in operators[1]():
             return operators[0](name)
         if name not in names:
-            raise AttributeError(
-                f"{module}: expected the name of a function, got {name!r}{nearest(name, names)}"
+            raise unknown_attribute(
+                f"{module}: expected the name of a function, got {name!r}"
+                f"{name_advice(name, names)}",
+                name,
             )
         found = made.get(name)
         if found is None:

@@ -44,6 +44,11 @@ class CustomState:
     def __init__(self, op_type: str, options: Mapping[str, str], prop: Any = None) -> None:
         self.op_type = op_type
         self.options = dict(options)
+        if prop is None and not hasattr(type(self), "make_prop"):
+            raise OperatorError(
+                f"Custom: expected op_type to be registered (none is), got {op_type!r}; decorate "
+                "its prop with mx.operator.register"
+            )
         self.prop = type(self).make_prop(op_type, options) if prop is None else prop
         self.arguments = tuple(self.prop.list_arguments())
         self.auxiliary = tuple(self.prop.list_auxiliary_states())

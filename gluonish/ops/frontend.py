@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from gluonish.core.errors import OperatorError, nearest
+from gluonish.core.errors import OperatorError
+from gluonish.core.habit_tables import NAMES, SYMBOLS
+from gluonish.core.habits import name_advice, unknown_attribute
 from gluonish.core.schema import REQUIRED, format_attribute
 from gluonish.ops.help.common import meaning
 from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
@@ -22,6 +24,7 @@ NUMPY_NAMESPACES = {
     "numpy": "numpy",
     "numpy_extension": "numpy_extension",
 }
+_IN_A_TUPLE = "; pass several numbers as one tuple"
 _WIDTH = 92  # columns of a docstring
 Make = Callable[[Operator, str], Callable[..., Any]]  # make(operator, requested name)
 
@@ -47,9 +50,11 @@ def make_function(
     if registered in absent_names():
         return made.setdefault(name, _refusing(registered))
     if registered not in all_names():
-        raise AttributeError(
+        habits = SYMBOLS if namespace == "symbol" else NAMES
+        raise unknown_attribute(
             f"{namespace}: expected the name of a function or an operator, got {name!r}"
-            f"{nearest_name(registered, prefix, made)}"
+            f"{nearest_name(registered, prefix, made, habits)}",
+            name,
         )
     op = find_operator(registered)
     function = make(op, name)
@@ -57,13 +62,14 @@ def make_function(
     return made.setdefault(name, function)
 
 
-def nearest_name(registered: str, prefix: str, made: Iterable[str]) -> str:
-    """Return a hint that lists the namespace's public names closest to an unknown name."""
+def nearest_name(
+    registered: str, prefix: str, made: Iterable[str], habits: Mapping[str, str] = NAMES
+) -> str:
+    """Return advice about an unknown name, or the namespace's public names closest to it."""
     if registered.startswith("__"):  # requested by Python, not by a user
         return ""
     known = (name.removeprefix(prefix) for name in all_names() if name.startswith(prefix))
-    public = [name for name in (*known, *made) if not name.startswith("_")]
-    return nearest(registered.removeprefix(prefix), dict.fromkeys(public))
+    return name_advice(registered.removeprefix(prefix), dict.fromkeys((*known, *made)), habits)
 
 
 def prefixed(
@@ -102,9 +108,10 @@ def chosen(
         found = made.get(name)
         if found is None:
             if name not in operators:
-                raise AttributeError(
+                raise unknown_attribute(
                     f"{module}: expected the name of a function or an operator, got {name!r}"
-                    f"{nearest(name, operators)}"
+                    f"{name_advice(name, operators)}",
+                    name,
                 )
             found = make_function(operators[name], {}, make, module)
             found.__name__ = found.__qualname__ = name
@@ -147,7 +154,7 @@ def bind_arguments(
     if len(args) > len(slots):
         raise OperatorError(
             f"{op.name}: expected at most {len(slots)} arguments ({', '.join(slots)}), got "
-            f"{len(args)}"
+            f"{len(args)}{_IN_A_TUPLE if all(isinstance(x, int) for x in args[1:]) else ''}"
         )
     for slot, value in zip(slots, args, strict=False):
         given[slot] = value

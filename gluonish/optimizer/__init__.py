@@ -1,7 +1,13 @@
 """Optimizers, and the updaters that store their states."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
 from gluonish.optimizer import contrib, optimizer
 from gluonish.optimizer.optimizer import *  # noqa: F403  # one list of names, in MXNet's module
+
+if not TYPE_CHECKING:
+    __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = ["contrib", "optimizer"]
 __all__ += optimizer.__all__

@@ -1,13 +1,13 @@
 """Checks of an optimizer's arguments, and the base learning rate of its scheduler."""
 
-import inspect
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
+from gluonish.core.call_errors import accepted_arguments, unknown_argument
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.number_check import check_numbers, check_optional
-
-_VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 
 class UnknownArgumentError(ArgumentError, TypeError):
@@ -20,22 +20,10 @@ def check_arguments(klass: type, kwargs: Mapping[str, Any]) -> None:
     Raises:
         UnknownArgumentError: An argument is unknown.
     """
-    known: list[str] = []
-    for base in klass.__mro__:
-        constructor = vars(base).get("__init__")
-        if constructor is None:
-            continue
-        parameters = list(inspect.signature(constructor).parameters.values())[1:]
-        named = [p.name for p in parameters if p.kind not in _VARIABLE]
-        known += named
-        if len(named) == len(parameters):
-            break
+    known = accepted_arguments(klass)
     for name in kwargs:
         if name not in known:
-            raise UnknownArgumentError(
-                f"{klass.__name__}: expected arguments among {', '.join(sorted(set(known)))}, got "
-                f"{name!r}{nearest(name, known)}"
-            )
+            raise UnknownArgumentError(unknown_argument(klass, name))
 
 
 def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
@@ -63,6 +51,21 @@ def check_settings(
     """
     check_numbers(name, rescale_grad=rescale, wd=wd, begin_num_update=begin)
     check_optional(name, clip_gradient=clip, learning_rate=learning_rate)
+    if learning_rate is not None:
+        check_learning_rate(name, learning_rate)
+
+
+def check_learning_rate(name: str, rate: Any) -> None:
+    """Reject a learning rate that is NaN, infinite or negative, unless `follows_mxnet`.
+
+    Raises:
+        ArgumentError: The rate is one of them.
+    """
+    if not (0 <= float(rate) < math.inf or follows_mxnet()):
+        raise ArgumentError(
+            f"{name}: expected a finite learning rate of 0 or more, got {rate}; to ascend a "
+            "gradient, negate the loss"
+        )
 
 
 def check_scheduler(name: str, scheduler: Any) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
 import gluonish.ndarray as nd
+from gluonish.core.call_errors import explained
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
 from gluonish.core.number_check import check_numbers
@@ -17,6 +18,7 @@ from gluonish.ndarray import NDArray
 from gluonish.optimizer.arguments import (
     check_aggregate_num,
     check_arguments,
+    check_learning_rate,
     check_scheduler,
     check_settings,
     override_base_lr,
@@ -79,6 +81,7 @@ class Optimizer(UpdateCounts):
 
     opt_registry: ClassVar[dict[str, type["Optimizer"]]] = {}
 
+    @explained
     def __init__(
         self,
         rescale_grad: float = 1.0,
@@ -261,6 +264,7 @@ class Optimizer(UpdateCounts):
             SchedulerInUseError: The optimizer has a learning rate scheduler.
         """
         check_numbers("set_learning_rate", lr=lr)
+        check_learning_rate("set_learning_rate", lr)
         if self.lr_scheduler is not None:
             raise SchedulerInUseError(
                 "set_learning_rate: expected an optimizer without lr_scheduler, got one with"

@@ -7,6 +7,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from gluonish.core.habit_tables import ARRAY
+from gluonish.core.habits import add_habits
 from gluonish.core.lazy import attach_methods
 from gluonish.ops.fluent import Fluent, method_names, without_unset
 from gluonish.ops.registry import find_operator
@@ -42,6 +44,7 @@ def attach() -> None:
     for name, method in methods.items():
         setattr(Symbol, name, method)
     attach_methods(Symbol, method_names(), _operator_method)
+    add_habits(Symbol, ARRAY)
 
 
 def _operator_method(name: str) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.ndarray.indexing import is_basic
@@ -12,13 +12,14 @@ from gluonish.numpy.methods import NumpyMethods
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.deferred import deferred_call
 from gluonish.symbol.namespace import make_operator_function
+from gluonish.symbol.refusals import MissingAttribute, NoAttribute
 from gluonish.symbol.symbol import Symbol, attribute_strings, new_node
 
 __all__ = ["NumpySymbol", "make_np_function", "symbolic"]
 
 
-class UnknownShapeError(AttributeError):
-    """The shape of a Symbol was requested; an AttributeError, so that ``hasattr`` is False."""
+class UnknownShapeError(MissingAttribute):
+    """The shape of a Symbol was requested."""
 
 
 class NumpySymbol(NumpyMethods, Symbol):  # type: ignore[misc]  # with NumPy's arguments
@@ -31,12 +32,9 @@ class NumpySymbol(NumpyMethods, Symbol):  # type: ignore[misc]  # with NumPy's a
     __slots__ = ()
     __hash__ = object.__hash__
 
-    @property
-    def shape(self) -> NoReturn:
-        """Not available: a Symbol has no known shape."""
-        raise UnknownShapeError(f"shape: expected an array, got {self!r}, whose shape is unknown")
-
-    ndim = size = shape
+    shape = NoAttribute(UnknownShapeError)
+    ndim = NoAttribute(UnknownShapeError)
+    size = NoAttribute(UnknownShapeError)
 
     def __repr__(self) -> str:
         return super().__repr__().replace("<Symbol", "<_Symbol", 1)

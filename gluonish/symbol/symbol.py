@@ -34,6 +34,13 @@ from gluonish.symbol.name import (
     current_attributes,
     stored_attributes,
 )
+from gluonish.symbol.refusals import (
+    NoAttribute,
+    check_key,
+    means_outputs,
+    refuse,
+    refuse_number,
+)
 
 __all__ = [
     "VARIABLE_STARTS",
@@ -95,12 +102,15 @@ class Symbol(AttachedMethods):
         return self._values[0].node.name if len(nodes) == 1 else None
 
     def __len__(self) -> int:
+        means_outputs(self, "len(x)")
         return len(self._values)
 
     def __iter__(self) -> Iterator["Symbol"]:
+        means_outputs(self, "iteration over x")
         return (type(self)([value]) for value in self._values)
 
     def __getitem__(self, index: int | str | slice) -> "Symbol":
+        check_key(self, index)
         if isinstance(index, slice):
             return type(self)(self._values[index])
         if isinstance(index, str):
@@ -126,6 +136,30 @@ class Symbol(AttachedMethods):
             "truth value: expected a computation without branches on values, got `if` on Symbol "
             f"{self.name}; use F.where, or do not hybridize this block"
         )
+
+    def __float__(self) -> NoReturn:
+        refuse_number(self, "float(x)")
+
+    def __int__(self) -> NoReturn:
+        refuse_number(self, "int(x)")
+
+    def __complex__(self) -> NoReturn:
+        refuse_number(self, "complex(x)")
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        refuse_number(self, "x[...] = y")
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        refuse_number(self, "a function of NumPy")
+
+    shape, size, ndim, dtype = NoAttribute(), NoAttribute(), NoAttribute(), NoAttribute()
+    context, ctx, grad = NoAttribute(), NoAttribute(), NoAttribute()
+
+    @property
+    def T(self) -> "Symbol":  # the name in NumPy
+        """The Symbol with its axes in reverse order."""
+        transposed: Symbol = self.transpose()
+        return transposed
 
     def __copy__(self) -> "Symbol":
         return type(self)(self._values)
@@ -234,12 +268,6 @@ class Symbol(AttachedMethods):
         save: Callable[..., None]
         tojson: Callable[..., str]
 
-    def _refuse(self, what: str) -> NoReturn:
-        raise NotImplementedForSymbol(
-            f"{what}: expected an NDArray, got Symbol {self.name}, which has no values; give it an "
-            "NDArray, or do not hybridize"
-        )
-
     def _refuse_in_place(self, other: object) -> NoReturn:
         raise NotImplementedForSymbol(
             f"in-place arithmetic: expected an NDArray, got Symbol {self.name}, whose graph never "
@@ -257,31 +285,35 @@ class Symbol(AttachedMethods):
 
     def copy(self) -> NoReturn:
         """Not available: a Symbol has no values."""
-        self._refuse("copy")
+        refuse(self, "x.copy()")
 
     def as_in_context(self, context: object = None) -> NoReturn:
         """Not available: a Symbol has no values."""
-        self._refuse("as_in_context")
+        refuse(self, "x.as_in_context()")
 
     def detach(self) -> NoReturn:
         """Not available: a Symbol has no values; use `BlockGrad`."""
-        self._refuse("detach")
+        refuse(self, "x.detach()")
 
     def asnumpy(self) -> NoReturn:
         """Not available: a Symbol has no values."""
-        self._refuse("asnumpy")
+        refuse(self, "x.asnumpy()")
 
     def asscalar(self) -> NoReturn:
         """Not available: a Symbol has no values."""
-        self._refuse("asscalar")
+        refuse(self, "x.asscalar()")
 
     def wait_to_read(self) -> NoReturn:
         """Not available: a Symbol has no values."""
-        self._refuse("wait_to_read")
+        refuse(self, "x.wait_to_read()")
 
     def backward(self) -> NoReturn:
         """Not available: a Symbol has no values."""
-        self._refuse("backward")
+        refuse(self, "x.backward()")
+
+    def item(self) -> NoReturn:
+        """Not available: a Symbol has no values."""
+        refuse(self, "x.item()")
 
 
 def _unpickled(kind: type[Symbol], graph: FlatGraph) -> Symbol:
@@ -369,7 +401,8 @@ def new_node(
         elif not isinstance(x, Symbol):
             raise ArgumentTypeError(
                 f"{op.name}: expected {input_name} to be a Symbol, got {type(x).__name__}; inside "
-                "hybrid_forward use its arguments and F only"
+                "hybrid_forward use its arguments and F only: an array of fixed values is "
+                "self.params.get_constant(name, values), an argument like a Parameter"
             )
         elif len(x._values) != 1:
             raise GraphError(

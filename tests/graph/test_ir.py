@@ -108,7 +108,7 @@ def test_detach_stops_the_gradient() -> None:
 
 def test_wrong_shapes_are_refused_when_a_node_is_made() -> None:
     a, b = inputs((2, 3), (4, 5))
-    with pytest.raises(OperatorError, match=r"^FullyConnected: expected weight"):
+    with pytest.raises(OperatorError, match=r"^FullyConnected: expected data with 5"):
         call("FullyConnected", a, b, num_hidden=4, no_bias=True)
 
 

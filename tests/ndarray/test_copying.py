@@ -42,8 +42,15 @@ def test_other_shape_is_refused() -> None:
 
 @pytest.mark.parametrize("method", ["copyto", "as_in_context"])
 def test_target_that_is_neither_array_nor_device_is_refused(method: str) -> None:
-    with pytest.raises(ArgumentTypeError, match="expected an NDArray or a Context, got str"):
-        getattr(nd.ones(2), method)("cpu")
+    with pytest.raises(ArgumentTypeError, match="expected an NDArray or a Context, got int"):
+        getattr(nd.ones(2), method)(0)
+
+
+@pytest.mark.parametrize("method", ["copyto", "as_in_context"])
+def test_a_device_may_be_text(method: str) -> None:
+    assert getattr(nd.ones(2), method)("cpu(1)").context == cpu(1)
+    with pytest.raises(ArgumentError, match="got 'cuda'; gpu is its name here"):
+        getattr(nd.ones(2), method)("cuda")
 
 
 def test_gradient_flows_back_over_devices() -> None:

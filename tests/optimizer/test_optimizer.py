@@ -265,8 +265,13 @@ def test_pickled_optimizer_loses_its_parameters() -> None:
 
 def test_an_argument_is_listed_once_in_the_error() -> None:
     with pytest.raises(ArgumentError) as caught:
-        create("sgd", learning_rat=1)
+        create("sgd", zzzzz=1)
     assert str(caught.value).count(" momentum,") == 1
+
+
+def test_a_misspelt_argument_has_the_nearest_one() -> None:
+    with pytest.raises(ArgumentError, match=r"got 'learning_rat' \(nearest: 'learning_rate'\)$"):
+        create("sgd", learning_rat=1)
 
 
 def test_a_scheduler_without_a_rate_is_given_the_optimizers() -> None:

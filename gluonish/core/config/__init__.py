@@ -95,7 +95,11 @@ from gluonish.core.config.memory import (
     MXNET_MEMORY_OPT,
     NNVM_EXEC_MATCH_RANGE,
 )
-from gluonish.core.config.profiler import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
+from gluonish.core.config.profiler import (
+    GLUONISH_FULL_TRACEBACKS,
+    MXNET_PROFILER_AUTOSTART,
+    MXNET_PROFILER_MODE,
+)
 from gluonish.core.config.table import all_flags, current_settings, flag_groups, kernel_switches
 from gluonish.core.config.threads import (
     DMLC_LOG_STACK_TRACE_DEPTH,
@@ -147,6 +151,7 @@ __all__ = [
     "GLUONISH_CUDNN_RNN",
     "GLUONISH_DEVICE_LOSS_SCALE",
     "GLUONISH_DISTRIBUTED_TIMEOUT",
+    "GLUONISH_FULL_TRACEBACKS",
     "GLUONISH_KVSTORE_BUCKET_MB",
     "GLUONISH_LAUNCH_FOLDER",
     "GLUONISH_MAP_FILES",

@@ -1,8 +1,14 @@
-"""The profiler: automatic start, and its mode."""
+"""The profiler, and tracebacks."""
 
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import boolean, integer
 
+GLUONISH_FULL_TRACEBACKS = Flag(
+    "GLUONISH_FULL_TRACEBACKS",
+    boolean(),
+    False,
+    "Keep the frames inside gluonish in the tracebacks of errors that leave a network.",
+)
 MXNET_PROFILER_AUTOSTART = Flag(
     "MXNET_PROFILER_AUTOSTART",
     boolean(),

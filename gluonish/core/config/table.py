@@ -28,7 +28,7 @@ _GROUPS = {
     "Graphs": graph,
     "Kernels and libraries": libraries,
     "Optimizer, kvstore and processes": communication,
-    "Profiler": profiler,
+    "Profiler and messages": profiler,
     "Files": files,
     "Accepted without effect": without_effect,
 }

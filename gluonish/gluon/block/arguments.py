@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.gluon.block.places import input_error
 from gluonish.gluon.block.protocols import Named, Traceable
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
@@ -93,10 +94,10 @@ def no_arrays_error(
     block: Named, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> ArgumentTypeError:
     """Return the error for a call without arrays."""
-    kinds = ", ".join(type(arg).__name__ for arg in (*args, *keywords.values()))
-    return ArgumentTypeError(
-        f"{block.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
-    )
+    given = (*args, *keywords.values())
+    if given:
+        return input_error(block, given[0])
+    return ArgumentTypeError(f"{block.name}: expected an NDArray among the inputs, got none")
 
 
 def unhashable_error(

@@ -4,19 +4,25 @@ A Block holds parameters and other Blocks as attributes; assigning one registers
 """
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar, Self
 
+from gluonish.core.call_errors import explained
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, ParameterError
+from gluonish.core.habit_tables import BLOCK
+from gluonish.core.habits import add_habits
 from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.tracebacks import short_traceback, shorten
 from gluonish.core.versions import Version, VersionedDict
 from gluonish.gluon.block.checkpointing import call_checkpointed
 from gluonish.gluon.block.checkpointing import state as checkpoints
 from gluonish.gluon.block.collecting import adopt, collect
 from gluonish.gluon.block.files import load_arrays, load_block, load_model, save_block, save_model
 from gluonish.gluon.block.hooks import HookHandle, Hooks
+from gluonish.gluon.block.places import check_prefix, child_error, refuse_unconstructed
 from gluonish.gluon.block.scope import NameScope, name_block
 from gluonish.gluon.block.summary import summarize
 from gluonish.gluon.parameter import Parameter, ParameterDict, register_path
@@ -82,7 +88,15 @@ class Block:
     # Whether `summary` prints a line for blocks of this class; False for containers.
     _in_summary = True
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        constructor = vars(cls).get("__init__")
+        if constructor is not None and cls.__module__.startswith("gluonish."):
+            cls.__init__ = explained(constructor)  # type: ignore[method-assign]  # same arguments
+
+    @explained
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        check_prefix(self, prefix, params)
         self._empty_prefix = prefix == ""
         self._prefix, self._params = name_block(prefix, params, self._alias())
         self._name = self._prefix.removesuffix("_")
@@ -190,6 +204,7 @@ class Block:
             found.update(child._collect_params_with_prefix(start + name))
         return found
 
+    @short_traceback
     def save_parameters(
         self, filename: str | os.PathLike[str], deduplicate: bool = False, **options: Any
     ) -> None:
@@ -217,6 +232,7 @@ class Block:
         warnings.warn("save_params is deprecated; use save_parameters", UserWarning, stacklevel=2)
         self.collect_params().save(filename, strip_prefix=self.prefix)
 
+    @short_traceback
     def load_parameters(
         self,
         filename: str | os.PathLike[str],
@@ -249,6 +265,7 @@ class Block:
         """
         load_block(self, filename, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source)
 
+    @short_traceback
     def load_dict(
         self,
         param_dict: Mapping[str, NDArray],
@@ -292,6 +309,7 @@ class Block:
         warnings.warn("load_params is deprecated; use load_parameters", UserWarning, stacklevel=2)
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
+    @short_traceback
     def save(self, prefix: str | os.PathLike[str]) -> None:
         """Save structure and parameters to ``prefix-model.json`` and ``prefix-model.params``.
 
@@ -301,6 +319,7 @@ class Block:
         """
         save_model(self, prefix)
 
+    @short_traceback
     def load(self, prefix: str | os.PathLike[str]) -> None:
         """Load files of `save`, and hybridize the blocks that were hybridized when saved.
 
@@ -337,9 +356,7 @@ class Block:
             ArgumentTypeError: ``block`` is not a Block.
         """
         if not isinstance(block, Block):
-            raise ArgumentTypeError(
-                f"{type(self).__name__}: expected a Block as child, got {type(block).__name__}"
-            )
+            raise child_error(self, block, "Block")
         key = str(len(self._children)) if name is None else name
         self._children[key] = block
         register_path(block, self, key)
@@ -385,6 +402,7 @@ class Block:
         fn(self)
         return self
 
+    @short_traceback
     def initialize(
         self,
         init: Init = _UNIFORM,
@@ -471,9 +489,14 @@ class Block:
         forward = self.forward
         if self._checkpointed and recording.mode.get() & recording.RECORDING:
             forward = partial(call_checkpointed, self, forward)
-        if self._hooks:
-            return self._hooks.around(self, args, forward, kwargs)
-        return forward(*args, **kwargs)
+        try:
+            if self._hooks:
+                return self._hooks.around(self, args, forward, kwargs)
+            return forward(*args, **kwargs)
+        except Exception as error:
+            refuse_unconstructed(self)
+            shorten(error, sys._getframe(1))
+            raise
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; defined by a subclass.
@@ -499,6 +522,9 @@ class Block:
             ArgumentError: The network is hybridized.
         """
         print(summarize(self, inputs))  # noqa: T201  # its purpose
+
+
+add_habits(Block, BLOCK)
 
 
 def blocks_by_path(block: Block) -> Iterator[tuple[str, Block]]:

@@ -6,9 +6,10 @@ without values, or runs as Python if `follows_mxnet`. `hybrid_graph` implements 
 """
 
 import os
+import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,13 +17,13 @@ import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.errors import (
-    ArgumentTypeError,
     DeferredInitializationError,
     NotSupportedError,
     OperatorError,
 )
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.timeout_lock import TimeoutLock
+from gluonish.core.tracebacks import shorten
 from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import (
     by_position,
@@ -36,14 +37,16 @@ from gluonish.gluon.block.checkpointing import call_checkpointed, holds_checkpoi
 from gluonish.gluon.block.checkpointing import state as checkpoints
 from gluonish.gluon.block.hooks import warn_of_hooks
 from gluonish.gluon.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, graph_of_call
-from gluonish.gluon.block.newest_graph import (
-    InferredGraph,
-    cached_symbols,
-    call_formats,
-    describe,
-    export_graph,
-)
+from gluonish.gluon.block.mxnet_attributes import HybridAttributes
+from gluonish.gluon.block.newest_graph import InferredGraph, describe, export_graph
 from gluonish.gluon.block.options import HybridOptions, checked_options
+from gluonish.gluon.block.places import (
+    binding_error,
+    child_error,
+    input_error,
+    refuse_assigned_data,
+    refuse_unconstructed,
+)
 from gluonish.gluon.block.tracing import (
     Reads,
     Traced,
@@ -58,6 +61,7 @@ from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
 from gluonish.ops import autocast
 from gluonish.symbol import NumpySymbol, Symbol
+from gluonish.symbol.refusals import HybridForward
 
 _MAX_GRAPHS = 32  # maximum number of cached graphs of a 2.0 style block, one for each signature
 # Warn if this many graphs in a row were dropped within this many seconds of their trace.
@@ -70,7 +74,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, NDArray | Symbol)
 
 
-class HybridBlock(Block):
+class HybridBlock(HybridAttributes):
     """Base class of layers and networks that can be hybridized: run as a compiled graph.
 
     A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which receives the block's
@@ -148,11 +152,7 @@ class HybridBlock(Block):
             ArgumentTypeError: ``block`` is not a HybridBlock.
         """
         if not isinstance(block, HybridBlock):
-            raise ArgumentTypeError(
-                f"{type(self).__name__}: expected children to be HybridBlocks, got "
-                f"{type(block).__name__}; derive it from HybridBlock, or use Sequential instead "
-                "of HybridSequential"
-            )
+            raise child_error(self, block, "HybridBlock")
         super().register_child(block, name)
 
     def hybridize(
@@ -196,7 +196,7 @@ class HybridBlock(Block):
 
         Raises:
             ArgumentError: ``static_shape`` without ``static_alloc``, or a negative number.
-            ArgumentTypeError: A flag is not a bool, or a number not an int.
+            ArgumentTypeError: A flag is not a bool, a number not an int, or an option misspelt.
             NotSupportedError: The back end is not registered.
             GraphError: In the next call, if the back end fails or returns an invalid graph.
 
@@ -311,26 +311,33 @@ class HybridBlock(Block):
         Raises:
             ArgumentTypeError: Neither `forward` nor `hybrid_forward` has such an argument.
         """
-        if kwargs:
-            args, kwargs = by_position(self, args, kwargs)
-        if self._hooks or (checkpoints.used and recording.mode.get() & recording.RECORDING):
-            forward = self._call_graph if self._active else self._call_forward
-            if self._checkpointed and recording.mode.get() & recording.RECORDING:
-                forward = partial(call_checkpointed, self, forward)
-            return self._hooks.around(self, args, forward, kwargs)
-        if not self._active:
-            return self._call_forward(*args, **kwargs)
-        if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs and tracer.get() is None:
-            graph = self._graphs.get(_ONE_ARRAY)  # fast path of `_call_graph`
-            no_autocast = autocast.here.get() is None and autocast.state.policy is None
-            if (
-                graph is not None
-                and graph.basis.checked == Version.newest  # nothing changed since the trace
-                and no_autocast
-                and args[0].stype == "default"
-            ):
-                return graph.run(args, self._op_hook)
-        return self._call_graph(*args, **kwargs)
+        try:
+            if kwargs:
+                args, kwargs = by_position(self, args, kwargs)
+            if self._hooks or (checkpoints.used and recording.mode.get() & recording.RECORDING):
+                forward = self._call_graph if self._active else self._call_forward
+                if self._checkpointed and recording.mode.get() & recording.RECORDING:
+                    forward = partial(call_checkpointed, self, forward)
+                return self._hooks.around(self, args, forward, kwargs)
+            if not self._active:
+                return self._call_forward(*args, **kwargs)
+            if len(args) == 1 and isinstance(args[0], NDArray) and not (kwargs or tracer.get()):
+                graph = self._graphs.get(_ONE_ARRAY)  # fast path of `_call_graph`
+                no_autocast = autocast.here.get() is None and autocast.state.policy is None
+                if (
+                    graph is not None
+                    and graph.basis.checked == Version.newest  # nothing changed since the trace
+                    and no_autocast
+                    and args[0].stype == "default"
+                ):
+                    return graph.run(args, self._op_hook)
+            return self._call_graph(*args, **kwargs)
+        except Exception as error:
+            refuse_unconstructed(self)
+            if not args and isinstance(error, TypeError) and self.has_hybrid_forward:
+                raise binding_error(self, self._reg_params, self.hybrid_forward, 0) from None
+            shorten(error, sys._getframe(1))
+            raise
 
     def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph of a call, tracing the call first if needed."""
@@ -416,8 +423,13 @@ class HybridBlock(Block):
             with first.context:  # so that Parameter.data() returns the array on this device
                 return forward_with_shapes(self, args, kwargs)
         except OperatorError as error:
-            locate(error, self)
+            if not error.located:
+                locate(error, self)
+                self._explain(error, args)
             raise
+
+    def _explain(self, error: OperatorError, args: Sequence[Any]) -> None:
+        """Add what the class knows to the message of an operator's error in its call."""
 
     if not TYPE_CHECKING:  # type checkers see Block.forward, so that a subclass may name its inputs
 
@@ -434,9 +446,7 @@ class HybridBlock(Block):
         """Call ``hybrid_forward`` with the parameters as keyword arguments."""
         first = x if _is_array(x) else next(iter(flatten((x, *args), _is_array)[0]), None)
         if first is None:
-            raise ArgumentTypeError(
-                f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
-            )
+            raise input_error(self, x)
         kind = type(first)
         for other in (x, *args) if args else (x,):
             if type(other) is not kind:
@@ -447,23 +457,31 @@ class HybridBlock(Block):
             graph, inputs = self._graph_of(x, *args)  # a direct call of `forward` uses the graph
             if isinstance(graph, HybridGraph):
                 return graph.run(inputs, self._op_hook)
-        if isinstance(first, Symbol):
-            values = {name: parameter.var() for name, parameter in self._reg_params.items()}
-            if isinstance(first, NumpySymbol):
-                values = {name: value.as_np_ndarray() for name, value in values.items()}
-            with self.name_scope():
-                return self.hybrid_forward(sym, x, *args, **values)
         try:
-            arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
-        except DeferredInitializationError:
-            # An overriding `forward` may have called this method with other arguments.
-            base = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
-            set_deferred_shapes(self, (x, *args), self.collect_params().values(), base)
-            arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
-        if first.is_traced:
-            with self.name_scope():
-                return self.hybrid_forward(nd, x, *args, **arrays)
-        return self.hybrid_forward(nd, x, *args, **arrays)
+            if isinstance(first, Symbol):
+                values = {name: parameter.var() for name, parameter in self._reg_params.items()}
+                if isinstance(first, NumpySymbol):
+                    values = {name: value.as_np_ndarray() for name, value in values.items()}
+                with self.name_scope(), HybridForward():
+                    return self.hybrid_forward(sym, x, *args, **values)
+            try:
+                arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
+            except DeferredInitializationError:
+                # An overriding `forward` may have called this method with other arguments.
+                base = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
+                set_deferred_shapes(self, (x, *args), self.collect_params().values(), base)
+                arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
+            if first.is_traced:
+                with self.name_scope():
+                    return self.hybrid_forward(nd, x, *args, **arrays)
+            return self.hybrid_forward(nd, x, *args, **arrays)
+        except TypeError as error:
+            refuse_assigned_data(self._reg_params)
+            trace = error.__traceback__
+            if trace is None or trace.tb_next is not None:
+                raise
+            function = self.hybrid_forward
+            raise binding_error(self, self._reg_params, function, 1 + len(args)) from None
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; defined by a subclass (or else ``forward``).
@@ -548,50 +566,3 @@ class HybridBlock(Block):
         """
         self._op_hook = (callback, monitor_all)
         super().register_op_hook(callback, monitor_all)
-
-    # Private names of MXNet that programs use.
-
-    @property
-    def _cached_graph(self) -> Any:
-        """Inputs and outputs of the newest graph as Symbols, or () without a graph."""
-        return cached_symbols(self, self._newest_graph())
-
-    @property
-    def _cached_op(self) -> Any:
-        """The newest graph, or None."""
-        self._forget_changed()
-        return next(reversed(self._graphs.values()), None)
-
-    @property
-    def _flags(self) -> list[tuple[str, Any]]:
-        """The effective options of `HybridBlock.hybridize`, as pairs."""
-        return [("static_alloc", self._options.static_alloc)]
-
-    @property
-    def _in_format(self) -> Any:
-        """The format of the newest graph's arguments, in MXNet's encoding."""
-        return call_formats(self._newest_graph())[0]
-
-    @property
-    def _out_format(self) -> Any:
-        """The format of the newest graph's results, in MXNet's encoding."""
-        return call_formats(self._newest_graph())[1]
-
-    def _deferred_infer_shape(self, *args: Any) -> None:
-        """Infer the unknown shapes of parameters from the arguments of a call."""
-        self.infer_shape(*args)
-
-    def _get_graph(self, *args: Any) -> tuple[list[Symbol], Symbol]:
-        """Return inputs and outputs of a call as Symbols, tracing it if there is no graph."""
-        if not self._cached_graph:
-            self.infer_shape(*args)
-        inputs, outputs = self._cached_graph
-        return inputs, outputs
-
-    def _build_cache(self, *args: Any) -> None:
-        """Trace a call without running it."""
-        self._graph_of(*args)
-
-    def _call_cached_op(self, *args: Any) -> Any:
-        """Call the block as a graph."""
-        return self._call_graph(*args)

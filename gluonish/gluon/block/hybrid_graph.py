@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from gluonish.core.device import Device
 from gluonish.core.errors import GraphError, NoValuesError, OperatorError, UntraceableError
@@ -15,6 +15,7 @@ from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import call_packed
 from gluonish.gluon.block.files import values_by_name
 from gluonish.gluon.block.options import HybridOptions
+from gluonish.gluon.block.places import locate_node
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.block.tracing import (
     Traced,
@@ -174,6 +175,7 @@ class HybridGraph:
     __slots__ = (
         "_array_types",
         "_auxiliary",
+        "_block",
         "_bound",
         "_cached",
         "_dynamic",
@@ -195,6 +197,7 @@ class HybridGraph:
         options: HybridOptions,
     ) -> None:
         self.basis = Basis({}, Version.newest)
+        self._block = ref(block)  # for messages
         self._traced = traced = trace_block(block, pytree, arrays)
         self._outputs = traced.outputs
         self._pytree = traced.pytree
@@ -266,6 +269,9 @@ class HybridGraph:
             results = self._cached(inputs)
         except OperatorError as error:
             self._lines.complete(error)
+            block = self._block()
+            if block is not None:
+                locate_node(error, block)
             error.located = True
             raise
         if version is not None and not self._overrides_data:

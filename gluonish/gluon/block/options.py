@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.symbol.subgraph import find_backend
 
 _LOG = logging.getLogger(__name__)
@@ -57,7 +58,8 @@ def checked_options(
 
     Raises:
         ArgumentError: ``static_shape`` without ``static_alloc``, or a negative number.
-        ArgumentTypeError: A flag is not a bool, or a size not a whole number.
+        ArgumentTypeError: A flag is not a bool, a size not a whole number, or the name of an option
+            misspelt.
         NotSupportedError: The back end is not registered.
     """
     is_registered = find_backend(backend) is not None
@@ -68,6 +70,10 @@ def checked_options(
             f"{what}: expected backend None, 'MKLDNN' or 'ONEDNN', got {backend!r}; omit it, or "
             "register it with mx.sym.register_backend"
         )
+    for name in options if backend is None and not follows_mxnet() else ():
+        near = nearest(name, ("backend", "clear", *flags))
+        if near:  # not an option of a back end that is absent, but a typing error
+            raise ArgumentTypeError(f"{what}: expected the name of an option, got {name!r}{near}")
     if options and backend is None:
         _log_unknown(what, ", ".join(sorted(options)))
     switches = {name: flags[name] for name in ("static_alloc", "static_shape")}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.block.hooks import HookHandle
 from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter
@@ -49,7 +49,14 @@ def summarize(block: BlockTree, inputs: tuple[Any, ...]) -> str:
 
     Raises:
         ArgumentError: The network or a block in it is hybridized.
+        ArgumentTypeError: There are no inputs, or shapes instead.
     """
+    if not inputs or (isinstance(inputs[0], tuple) and all(isinstance(n, int) for n in inputs[0])):
+        given = f"the shape {inputs[0]}" if inputs else "none"
+        raise ArgumentTypeError(
+            f"summary: expected example inputs, such as net.summary(mx.nd.ones((1, 3, 32, 32))), "
+            f"got {given}"
+        )
     rows = [_Row("Input", _shape_text(inputs))]
     counted: set[int] = set()
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     DeferredInitializationError,
-    GluonishError,
     GraphError,
     OperatorError,
     ParameterError,
+    is_deliberate,
 )
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.spec import UNKNOWN, PartialSpec
@@ -24,6 +24,7 @@ from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version, reads
 from gluonish.gluon.block.arguments import call_packed
 from gluonish.gluon.block.block import Block
+from gluonish.gluon.block.places import locate_node
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.parameter import Parameter
 from gluonish.graph.inference import infer
@@ -98,8 +99,8 @@ class _Located(SourceLines):
 
     def __exit__(self, *exc_info: object) -> None:
         super().__exit__()
-        error = exc_info[1]
-        if isinstance(error, GluonishError) and error.args:
+        error: Any = exc_info[1]
+        if error is not None and is_deliberate(error) and error.args:
             line = innermost(error.__traceback__)
             error.args = (with_line(str(error.args[0]), line), *error.args[1:])
 
@@ -125,6 +126,7 @@ def _trace_symbols(
     if not leaves:
         raise GraphError(
             f"{block.name}: expected hybrid_forward to return Symbols, got {type(result).__name__}"
+            f"{'; is a return missing?' if result is None else ''}"
         )
     values = [value for symbol in leaves for value in symbol._values]
     if len(values) != len(leaves):  # a Symbol of several outputs becomes a list
@@ -276,6 +278,7 @@ def infer_from_graph(
         found = infer(traced.outputs, known)
     except OperatorError as error:
         traced.lines.complete(error)
+        locate_node(error, block)
         raise
     for node in found.nodes:
         if node.op is None and node.name in parameters:

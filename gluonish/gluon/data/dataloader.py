@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gluonish.core.call_errors import explained
 from gluonish.core.context import cpu_pinned
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.mxnet_rules import follows_mxnet
@@ -107,6 +108,7 @@ class DataLoader:
         (2, 3) (2,)
     """
 
+    @explained
     def __init__(
         self,
         dataset: Any,
@@ -326,4 +328,6 @@ def _make_batch_sampler(
         sampler = RandomSampler(len(dataset)) if shuffle else SequentialSampler(len(dataset))
     elif shuffle:
         raise ArgumentError("DataLoader: expected shuffle=False with a sampler, got both")
+    if not isinstance(batch_size, bool):  # BatchSampler decides on those
+        batch_size = as_int("DataLoader", "batch_size", batch_size)
     return BatchSampler(sampler, batch_size, last_batch or "keep")

@@ -100,6 +100,7 @@ class Dataset:
             >>> dataset[1]
             20
         """
+        _refuse_class(fn)
         transformed = _LazyTransformDataset(self, fn)
         if lazy:
             return transformed
@@ -113,7 +114,21 @@ class Dataset:
             lazy: Whether to call it each time an element is accessed; if not, it is applied to all
                 elements immediately.
         """
+        _refuse_class(fn)
         return self.transform(_FirstOnly(fn), lazy)
+
+
+def _refuse_class(fn: Any) -> None:
+    """Raise an error if the class of a transform is passed instead of a transform.
+
+    Raises:
+        ArgumentTypeError: ``fn`` is a class of Blocks.
+    """
+    if isinstance(fn, type) and hasattr(fn, "hybridize"):
+        raise ArgumentTypeError(
+            f"transform: expected a function or a transform, got the class {fn.__name__}; create "
+            f"it: {fn.__name__}()"
+        )
 
 
 class SimpleDataset(Dataset):

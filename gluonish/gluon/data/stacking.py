@@ -189,8 +189,9 @@ def stacked_numbers(data: Sequence[Any], empty: Empty) -> Array:
     if values.dtype.kind in "biufV":
         normalize_dtype(values.dtype)
         return values
+    kinds = ", ".join(dict.fromkeys(type(sample).__name__ for sample in data))
     raise ArgumentTypeError(
-        f"default_batchify_fn: expected samples of numbers, got {type(first).__name__}; "
+        f"default_batchify_fn: expected samples of numbers, got {kinds}; "
         "pass a batchify_fn to DataLoader for other samples"
     )
 

@@ -1,5 +1,8 @@
 """Loss functions: distances between predictions and labels, one number per sample."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
 from gluonish.gluon.loss.base import Loss, _apply_weighting, _reshape_like  # noqa: F401  # used by name
 from gluonish.gluon.loss.cross_entropy import (
     CTCLoss,
@@ -18,6 +21,9 @@ from gluonish.gluon.loss.margin import (
     TripletLoss,
 )
 from gluonish.gluon.loss.regression import HuberLoss, KLDivLoss, L1Loss, L2Loss, PoissonNLLLoss
+
+if not TYPE_CHECKING:
+    __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = [
     "CTCLoss",

@@ -1,12 +1,13 @@
 """Loss: the base class of losses, with weighting and the mean over all axes but the batch axis."""
 
+from collections.abc import Sequence
 from numbers import Number
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.errors import ArgumentTypeError, OperatorError
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -92,6 +93,11 @@ class Loss(HybridBlock):
             )
         self._weight = weight
         self._batch_axis = batch_axis
+
+    def _explain(self, error: OperatorError, args: Sequence[Any]) -> None:
+        """Add the shapes of predictions and labels to the message."""
+        shapes = [str(x.shape) for x in args if isinstance(x, NDArray)]
+        error.args = (f"{error}; the arguments have the shapes {', '.join(shapes)}",)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import check_attributes, check_numbers
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor, check_factors
@@ -48,6 +48,34 @@ class Activation(HybridBlock):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._act_type})"
+
+
+def activation_of(layer: str, activation: Any) -> Activation | None:
+    """Return the activation function of a layer, None without one.
+
+    Args:
+        layer: Name of the layer's class, for messages.
+        activation: The layer's argument ``activation``: the name of a function, or None.
+
+    Raises:
+        ArgumentTypeError: ``activation`` is neither.
+    """
+    if activation is None:
+        return None
+    if isinstance(activation, str):
+        return Activation(activation, prefix=activation + "_")
+    advice = "pass its name, such as 'relu'"
+    if isinstance(activation, int):
+        advice = (
+            "the first argument is the number of outputs; that of inputs is inferred, or passed by "
+            "name: in_units or in_channels"
+        )
+    elif isinstance(activation, HybridBlock):
+        advice = "add it as the next layer, after this one"
+    raise ArgumentTypeError(
+        f"{layer}: expected activation to be the name of a function, got "
+        f"{getattr(activation, '__name__', repr(activation)):.60}; {advice}"
+    )
 
 
 _QUARTER = Constant(0.25)

@@ -6,11 +6,11 @@ from typing import Any, SupportsFloat
 
 import gluonish.ndarray as nd
 import gluonish.symbol as symbol
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
 from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.activations import Activation
+from gluonish.gluon.nn.activations import activation_of
 from gluonish.gluon.nn.batch_norm import BatchNorm, BatchNormReLU
 from gluonish.gluon.nn.normalization import GroupNorm, InstanceNorm, LayerNorm
 from gluonish.gluon.nn.sequential import HybridSequential, Sequential
@@ -96,9 +96,7 @@ class Dense(HybridBlock):
             self.bias = (
                 declare("bias", (units,), bias_initializer, dtype=dtype) if use_bias else None
             )
-            self.act = None
-            if activation is not None:
-                self.act = Activation(activation, prefix=activation + "_")
+            self.act = activation_of(type(self).__name__, activation)
 
     def _declare_weight(self, dtype: Any, initializer: Init | None) -> None:
         shape = (self._units, self._in_units)
@@ -379,6 +377,7 @@ def _check_found(name: str, modules: tuple[ModuleType, ...], layer: str) -> None
         if not hasattr(module, name):
             raise ArgumentError(
                 f"{layer}: expected the name of a function of {module.__name__}, got {name!r}"
+                f"{nearest(name, [x for x in dir(module) if not x.startswith('_')])}"
             )
 
 

@@ -4,9 +4,9 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, normalize_dtype
-from gluonish.core.number_check import check_attributes
+from gluonish.core.number_check import DeferErrorToCall, check_attributes
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.nn.tensor import Tensor, check_axis
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.parameter import Init
 
@@ -37,6 +37,8 @@ class BatchNormLayer(HybridBlock):
         check_attributes(type(self).__name__, momentum=momentum, epsilon=epsilon)
         self.fuse_relu = kwargs.pop("fuse_relu", type(self).fuse_relu)
         super().__init__(**kwargs)
+        with DeferErrorToCall(self):
+            check_axis(type(self).__name__, axis)
         self._kwargs: dict[str, Any] = {
             "axis": axis,
             "eps": epsilon,

@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.errors import ArgumentError
 from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.activations import Activation
+from gluonish.gluon.nn.activations import activation_of
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_ints
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
@@ -104,9 +104,7 @@ class ConvLayer(HybridBlock):
             declare = self.params._declare
             self.weight = declare("weight", tuple(shape), weight_initializer)
             self.bias = declare("bias", (channels,), bias_initializer) if use_bias else None
-            self.act = None
-            if activation is not None:
-                self.act = Activation(activation, prefix=activation + "_")
+            self.act = activation_of(layer, activation)
 
     def _alias(self) -> str:
         return "conv"

@@ -3,9 +3,9 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.number_check import check_attributes
+from gluonish.core.number_check import DeferErrorToCall, check_attributes
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.nn.tensor import Tensor, check_axis
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 
@@ -85,6 +85,8 @@ class LayerNorm(Normalization):
     ) -> None:
         factors = (in_channels, epsilon, center, scale, beta_initializer, gamma_initializer)
         super().__init__(*factors, prefix, params)
+        with DeferErrorToCall(self):
+            check_axis(type(self).__name__, axis)
         self._axis = axis
         self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
 
@@ -145,6 +147,8 @@ class RMSNorm(HybridBlock):
     ) -> None:
         check_attributes("RMSNorm", epsilon=epsilon)
         super().__init__(prefix=prefix, params=params)
+        with DeferErrorToCall(self):
+            check_axis(type(self).__name__, axis)
         self._axis = axis
         self._epsilon = epsilon
         self._offset = offset
@@ -276,6 +280,8 @@ class InstanceNorm(Normalization):
     ) -> None:
         factors = (in_channels, epsilon, center, scale, beta_initializer, gamma_initializer)
         super().__init__(*factors, **kwargs)
+        with DeferErrorToCall(self):
+            check_axis(type(self).__name__, axis)
         self._axis = axis
         self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
 

@@ -5,10 +5,11 @@ The parallel containers are named ``Concurrent`` and ``HybridConcurrent`` (``con
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any, Self, overload
 
+from gluonish.core.errors import OutOfBoundsError
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor
@@ -21,10 +22,33 @@ class _Stack(Block):
 
     _in_summary = False
 
-    def add(self, *blocks: Block) -> None:
-        """Append layers."""
+    def __init__(
+        self,
+        *layers: Block | Iterable[Block] | str | ParameterDict | None,
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        blocks: list[Any] = list(layers)
+        if blocks and (blocks[0] is None or isinstance(blocks[0], str)):  # as in MXNet
+            prefix = blocks.pop(0)
+            if blocks and (blocks[0] is None or isinstance(blocks[0], ParameterDict)):
+                params = blocks.pop(0)
+        super().__init__(prefix=prefix, params=params)
+        self.add(*blocks)
+
+    def add(self, *blocks: Block | Iterable[Block]) -> None:
+        """Append layers.
+
+        Args:
+            *blocks: Layers, or lists of layers.
+
+        Raises:
+            ArgumentTypeError: An argument is no layer.
+        """
         for block in blocks:
-            self.register_child(block)
+            layers: Any = block if isinstance(block, list | tuple) else (block,)
+            for layer in layers:
+                self.register_child(layer)
 
     def __repr__(self) -> str:
         lines = "\n".join(
@@ -40,7 +64,12 @@ class _Stack(Block):
     def __getitem__(self, key: slice) -> Self: ...
 
     def __getitem__(self, key: int | slice) -> Any:
-        layers = list(self._children.values())[key]
+        try:
+            layers = list(self._children.values())[key]
+        except IndexError:
+            raise OutOfBoundsError(
+                f"{type(self).__name__}: expected an index below {len(self)}, got {key}"
+            ) from None
         if isinstance(layers, Block):
             return layers
         sliced = self._empty()
@@ -63,6 +92,7 @@ class Sequential(_Stack):
     """Run layers in sequence, each on the output of the previous one.
 
     Args:
+        *layers: Layers, or lists of layers; `add` appends more. A text is the prefix, as in MXNet.
         prefix: See `Block`.
         params: See `Block`.
 
@@ -105,6 +135,7 @@ class HybridSequential(_Stack, HybridBlock):
     """Run HybridBlocks in sequence; when hybridized they form one graph.
 
     Args:
+        *layers: Layers, or lists of layers; `add` appends more. A text is the prefix, as in MXNet.
         prefix: See `Block`.
         params: See `Block`.
 
@@ -116,8 +147,8 @@ class HybridSequential(_Stack, HybridBlock):
 
     Example:
         >>> import gluonish as mx
-        >>> net = mx.gluon.nn.HybridSequential()
-        >>> net.add(mx.gluon.nn.Dense(16, activation="relu"), mx.gluon.nn.Dense(10))
+        >>> from gluonish.gluon import nn
+        >>> net = nn.HybridSequential(nn.Dense(16, activation="relu"), nn.Dense(10))
         >>> net.initialize()
         >>> net.hybridize()
         >>> net(mx.nd.ones((4, 20))).shape

@@ -10,6 +10,11 @@ from gluonish.symbol import Symbol
 
 Tensor = NDArray | Symbol  # input of a layer: values when it runs, Symbols while it is traced
 Extents = int | Sequence[int]
+_MOST_AXES = 8
+_PADDINGS = {
+    "same": "; (kernel_size - 1) // 2 keeps the size of the data, with an odd kernel and strides 1",
+    "valid": "; 0 pads nothing",
+}
 
 
 def as_extents(value: Extents, rank: int, what: str, default: int | None = None) -> tuple[int, ...]:
@@ -21,6 +26,9 @@ def as_extents(value: Extents, rank: int, what: str, default: int | None = None)
     """
     if isinstance(value, int):
         return (value,) * rank
+    if isinstance(value, str):
+        advice = _PADDINGS.get(value, "")
+        raise ArgumentError(f"{what}: expected an int or {rank} ints, got {value!r}{advice}")
     if not isinstance(value, Iterable):
         raise ArgumentTypeError(f"{what}: expected an int or {rank} ints, got {value!r}")
     extents = tuple(value)
@@ -59,6 +67,19 @@ def check_layout(layout: str, allowed: Sequence[str], layer: str) -> None:
     """
     if layout not in allowed:
         raise ArgumentError(f"{layer}: expected layout {' or '.join(allowed)}, got {layout!r}")
+
+
+def check_axis(layer: str, axis: object) -> None:
+    """Raise an error for an axis that no array has, such as a number of channels.
+
+    Raises:
+        ArgumentError: ``axis`` is beyond the largest number of axes.
+    """
+    if isinstance(axis, int) and not -_MOST_AXES <= axis < _MOST_AXES:
+        raise ArgumentError(
+            f"{layer}: expected axis to be the axis of the channels, such as 1 or -1, got {axis}; "
+            f"their number is inferred, or passed by name: in_channels={axis}"
+        )
 
 
 def check_rate(layer: str, name: str, rate: object) -> None:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gluonish.core.context import Context, cpu, current_context
+from gluonish.core.context import Context, cpu, current_context, parse_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
 from gluonish.core.file_map import is_mapped
@@ -94,9 +94,14 @@ def as_contexts(ctx: ContextList | None, what: str) -> list[Context]:
         ArgumentTypeError: ``ctx`` is not a Context or a list of Contexts.
         ArgumentError: ``ctx`` is empty.
     """
-    contexts = [current_context()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
+    contexts: Any = [ctx or current_context()] if isinstance(ctx, Context | str | None) else ctx
+    if isinstance(contexts, list | tuple):
+        contexts = [parse_context(one) if isinstance(one, str) else one for one in contexts]
     if not isinstance(contexts, list | tuple) or not all(isinstance(c, Context) for c in contexts):
-        raise ArgumentTypeError(f"{what}: expected ctx as a Context or a list of them, got {ctx!r}")
+        raise ArgumentTypeError(
+            f"{what}: expected ctx as a Context, such as mx.cpu() or mx.gpu(0), or a list of them, "
+            f"got {ctx!r}"
+        )
     if not contexts:
         raise ArgumentError(f"{what}: expected at least one context in ctx, got none")
     return list(dict.fromkeys(contexts))
@@ -192,6 +197,11 @@ class Deferred(NamedTuple):
             outer = self.default_init
             caller = create(outer if isinstance(outer, str | Initializer) else self.init)
             caller(InitDesc(name, {"__init__": self.init}), filled)
+        elif not callable(self.init):
+            raise ArgumentTypeError(
+                f"Parameter {name}: expected init to be an Initializer, its name or a function, "
+                f"got {self.init!r:.80}; mx.init.Constant(value) fills with a value"
+            )
         else:
             self.init(InitDesc(name), filled)
         return filled if shape else filled.reshape(())

@@ -339,7 +339,8 @@ def refuse_uninitialized(parameter: ParameterArrays) -> NoReturn:
         )
     raise ParameterError(
         f"{what} is not; call initialize() on the network, and get its parameters from "
-        "collect_params(): Block.params lacks those of its children"
+        "collect_params(): Block.params lacks those of its children, and layers in a Python list "
+        "or dict are no children (nn.Sequential is a list of layers)"
     )
 
 

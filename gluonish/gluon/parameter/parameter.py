@@ -13,9 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gluonish.autograd import mark_variables, pause
+from gluonish.core.call_errors import explained
 from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
+from gluonish.core.habit_tables import PARAMETER
+from gluonish.core.habits import add_habits
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.random_state import NewKeys
 from gluonish.core.spec import Shape
@@ -97,6 +100,7 @@ class Parameter(ParameterArrays):
 
     version: ClassVar[int] = 0
 
+    @explained
     def __init__(
         self,
         name: str,
@@ -411,6 +415,7 @@ class Constant(Parameter):
         value: NDArray, or array-like that `nd.array` converts to float32.
     """
 
+    @explained
     def __init__(self, name: str, value: Any) -> None:
         self.value = value if isinstance(value, NDArray) else array(value)
         super().__init__(
@@ -436,6 +441,9 @@ class Constant(Parameter):
                 UserWarning,
                 stacklevel=2,
             )
+
+
+add_habits(Parameter, PARAMETER)
 
 
 def _loaded_shape(current: Shape | None, loaded: Shape) -> Shape | None:

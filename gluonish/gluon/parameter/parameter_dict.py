@@ -52,9 +52,11 @@ class ParameterDict:
     def __getitem__(self, key: str) -> Parameter:
         found = self._params.get(key) if isinstance(key, str) else None
         if found is None:
+            short = [name.removeprefix(self._prefix) for name in self._params]
             raise UnknownParameterError(
                 f"ParameterDict: expected the name of one of {len(self._params)} parameters, got "
-                f"{key!r:.200}{nearest(key, self._params)}"
+                f"{key!r:.200}{nearest(key, self._params) or nearest(key, short)}"
+                f"{'; list(params.values()) can be indexed' if isinstance(key, int) else ''}"
             )
         return found
 

@@ -5,6 +5,7 @@ and pickles of them do not contain it. The weak references have no callbacks: a 
 raised in a callback, while a network is freed, would be lost.
 """
 
+import re
 from typing import NamedTuple, Protocol
 from weakref import ReferenceType, ref
 
@@ -42,6 +43,7 @@ class _Edges(dict[int, _Edge]):
 
 
 _EDGES = _Edges()
+_INDEX = re.compile(r"(?:^|\.)(\d+)(?=\.|$)")  # of a layer in a container
 
 
 def is_registered(member: object) -> bool:
@@ -77,22 +79,27 @@ def path_of(member: object) -> str:
     return ".".join(reversed(names))
 
 
+def place_of(member: object) -> str:
+    """Return the path as a program writes it, for messages: ``net[0].weight``, ``features[0]``."""
+    path = _INDEX.sub(r"[\1]", path_of(member))
+    return f"net{path}" if path.startswith("[") else path
+
+
 def described(parameter: _Named) -> str:
-    """Return a parameter's type and name for messages, with its path if nested."""
-    path = path_of(parameter)
+    """Return a parameter's type and name for messages, with its place if nested."""
     name = f"{type(parameter).__name__} {parameter.name}"
-    return f"{name} ({path})" if "." in path else name
+    return f"{name} ({place_of(parameter)})" if "." in path_of(parameter) else name
 
 
 def locate(error: OperatorError, block: object) -> None:
-    """Prefix an operator's error with the calling block and its path in the network.
+    """Prefix an operator's error with the calling block and its place in the network.
 
-    The message names the innermost block. Errors raised in graphs already name the node.
+    The message names the innermost block.
     """
     if error.located or not error.args:
         return
-    path = path_of(block)
+    place = place_of(block)
     name = f"{type(block).__name__} {getattr(block, 'name', '')}"
-    where = f"{name} ({path})" if "." in path else name
+    where = f"{name} ({place})" if place else name
     error.args = (f"{where}: {error}", *error.args[1:])
     error.located = True

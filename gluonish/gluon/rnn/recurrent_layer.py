@@ -1,5 +1,6 @@
 """RecurrentLayer: the base class of recurrent layers."""
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
@@ -10,8 +11,10 @@ import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import DeferErrorToCall, check_numbers
 from gluonish.core.numpy_mode import is_np_array
-from gluonish.gluon.block.arguments import check_one_kind, no_arrays_error
+from gluonish.core.tracebacks import shorten
+from gluonish.gluon.block.arguments import check_one_kind
 from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.places import input_error
 from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.parameter import Init
@@ -230,19 +233,22 @@ class RecurrentLayer(HybridBlock):
         Raises:
             ArgumentError: The lengths are missing.
         """
-        if not isinstance(inputs, NDArray | Symbol):
-            raise no_arrays_error(self, (inputs,), {})
-        check_one_kind(self, inputs, (states, sequence_length))
-        if self._use_sequence_length is (sequence_length is None):
-            self._report_lengths()
-        lengths = (sequence_length,) if self._use_sequence_length else ()
-        if states is None:
-            # A tuple marks calls that do not return the last states, so that they have a separate
-            # graph.
-            begin: Any = tuple(self._zero_states(inputs))
-        else:
-            begin = [states] if isinstance(states, NDArray | Symbol) else list(states)
-        return super().__call__(inputs, begin, *lengths, *others)
+        try:
+            if not isinstance(inputs, NDArray | Symbol):
+                raise input_error(self, inputs)
+            check_one_kind(self, inputs, (states, sequence_length))
+            if self._use_sequence_length is (sequence_length is None):
+                self._report_lengths()
+            lengths = (sequence_length,) if self._use_sequence_length else ()
+            if states is None:
+                # A tuple marks calls that return no states, so that they have their own graph.
+                begin: Any = tuple(self._zero_states(inputs))
+            else:
+                begin = [states] if isinstance(states, NDArray | Symbol) else list(states)
+            return super().__call__(inputs, begin, *lengths, *others)
+        except Exception as error:
+            shorten(error, sys._getframe(1))
+            raise
 
     def _report_lengths(self) -> None:
         if self._use_sequence_length:

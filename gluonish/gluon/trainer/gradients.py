@@ -10,7 +10,7 @@ import numpy as np
 
 import gluonish.ndarray as nd
 from gluonish.autograd import pause
-from gluonish.core.errors import ArgumentError, ParameterError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.paths import described
 from gluonish.ndarray import NDArray, zeros
@@ -134,6 +134,7 @@ def clip_global_norm(
 
     Raises:
         ArgumentError: ``arrays`` is empty.
+        ArgumentTypeError: An element is no array.
 
     Example:
         >>> import gluonish as mx
@@ -145,6 +146,12 @@ def clip_global_norm(
     """
     if not arrays:
         raise ArgumentError("clip_global_norm: expected at least one array, got none")
+    for x in arrays:
+        if not isinstance(x, NDArray):
+            raise ArgumentTypeError(
+                f"clip_global_norm: expected arrays, got {type(x).__name__}; pass gradients: "
+                "[p.grad() for p in net.collect_params().values()]"
+            )
     ctx = arrays[0].context
     with pause():
         squares = [(x.astype("float32") ** 2).sum().as_in_context(ctx) for x in arrays]

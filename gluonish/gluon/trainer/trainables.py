@@ -183,11 +183,15 @@ def parameter_list(params: Any) -> list[Parameter]:
         params = [params[name] for name in sorted(params.keys())]
     if not isinstance(params, list | tuple):
         raise ArgumentTypeError(
-            f"Trainer: expected a list or dict of Parameters, got {type(params).__name__}"
+            f"Trainer: expected a list or dict of Parameters, got {type(params).__name__}; pass "
+            "net.collect_params()"
         )
     for param in params:
         if not isinstance(param, Parameter):
-            raise ArgumentTypeError(f"Trainer: expected Parameters, got {type(param).__name__}")
+            raise ArgumentTypeError(
+                f"Trainer: expected Parameters, got {type(param).__name__}; pass "
+                "net.collect_params()"
+            )
     unique = {id(param): param for param in params}
     if len(unique) < len(params) and not named:
         twice = next(param for i, param in enumerate(params) if any(p is param for p in params[:i]))
@@ -228,7 +232,8 @@ def make_optimizer(
     """
     if settings and not isinstance(settings, Mapping):
         raise ArgumentTypeError(
-            f"Trainer: expected optimizer_params as a dict, got {type(settings).__name__}"
+            f"Trainer: expected optimizer_params as a dict, got {type(settings).__name__}; pass "
+            "{'learning_rate': 0.1}"
         )
     param_dict = dict(enumerate(params))
     if isinstance(optimizer, str):

@@ -13,7 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.autograd import pause
+from gluonish.core.call_errors import explained
 from gluonish.core.errors import ArgumentError
+from gluonish.core.habit_tables import TRAINER
+from gluonish.core.habits import add_habits
 from gluonish.gluon.parameter import Parameter, ParameterDict
 from gluonish.gluon.parameter.arrays import ParameterArrays
 from gluonish.gluon.trainer.gradients import (
@@ -108,6 +111,7 @@ class Trainer:
     # The factor of gradients, and whether the loss scaler divides them on the device besides.
     _scaling: tuple[float, bool]
 
+    @explained
     def __init__(
         self,
         params: ParameterDict | Mapping[str, Parameter] | Sequence[Parameter],
@@ -538,3 +542,6 @@ class Trainer:
             if self._sharded is not None:
                 self._sharded.select_shard(self._updaters, self._params)
         self._optimizer.param_dict = dict(enumerate(self._params))
+
+
+add_habits(Trainer, TRAINER)

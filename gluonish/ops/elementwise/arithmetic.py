@@ -14,6 +14,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
+from gluonish.core.habits import described_value
 from gluonish.core.schema import Schema, as_number, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.elementwise import binary
@@ -77,8 +78,7 @@ def scalar_attrs(row: Row, other: Any) -> Attrs:
             ) from None
         return {"scalar": scalar, "is_int": isinstance(other, int | np.integer)}
     raise ArgumentTypeError(
-        f"{row.broadcast.name}: expected an array or a number, got {type(other).__name__}; "
-        "convert it with nd.array first"
+        f"{row.broadcast.name}: expected an array or a number, got {described_value(other)}"
     )
 
 

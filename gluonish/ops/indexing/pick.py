@@ -127,6 +127,9 @@ def _keepdims_shape(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
 
+_ONE_HOT = "; for one-hot labels pass sparse_label=False to the loss"
+
+
 @remembered
 def _pick_infer(
     data: Spec, index: Spec, *, axis: int | None, keepdims: bool, mode: str
@@ -142,6 +145,10 @@ def _pick_infer(
         raise OperatorError(
             f"pick: expected index of shape {dropped} or {reduced} for data {data.shape} and axis "
             f"{axis}, got {index.shape}"
+            + (
+                "; for one-hot labels pass sparse_label=False to the loss"
+                * (index.shape == data.shape)
+            )
         )
     return (Spec(reduced if keepdims else dropped or (1,), data.dtype),)
 

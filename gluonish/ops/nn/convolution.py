@@ -59,15 +59,36 @@ def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
     return ("data", "weight") if attrs["no_bias"] else ("data", "weight", "bias")
 
 
+def _mismatch(data: Shape, weight: Shape, expected: Shape, attrs: Attrs) -> str:
+    """Return the message for a weight that does not fit the data.
+
+    If only the number of channels differs, the data is wrong.
+    """
+    layout = attrs["layout"]
+    got, wanted = channels_first_shape(weight, layout), channels_first_shape(expected, layout)
+    if len(got) != len(wanted) or (*got[:1], *got[2:]) != (*wanted[:1], *wanted[2:]):
+        return f"Convolution: expected weight {expected} for data {data}, got {weight}"
+    channels = got[1] * attrs["num_group"]
+    axis = len(data) - 1 if is_channels_last(layout) else 1
+    message = (
+        f"Convolution: expected data with {channels} channels along axis {axis}, got "
+        f"{data[axis]} in data {data}, with weight {weight}"
+    )
+    if axis == 1 and data[1] in (1, 3):  # images, as they should be
+        message += "; if that number was inferred, the first batch had its channels elsewhere"
+    elif axis == 1 and data[-1] == channels:
+        order = (0, len(data) - 1, *range(1, len(data) - 1))
+        message += f"; channels come before the spatial axes: x.transpose({order})"
+    return message
+
+
 @remembered
 def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> tuple[Spec]:
     geometry = convolution_geometry(**attrs)
     check_data(data, geometry, attrs)
     expected = weight_shape(data.shape, attrs)
     if weight.shape != expected:
-        raise OperatorError(
-            f"Convolution: expected weight {expected} for data {data.shape}, got {weight.shape}"
-        )
+        raise OperatorError(_mismatch(data.shape, weight.shape, expected, attrs))
     if bias is not None and bias.shape != (attrs["num_filter"],):
         raise OperatorError(
             f"Convolution: expected bias ({attrs['num_filter']},), got {bias.shape}"

@@ -31,11 +31,26 @@ def _features(shape: tuple[int, ...], flatten: bool) -> int:
     return features
 
 
-def _mismatch(weight: Shape, num_hidden: int, features: int) -> str:
-    """Return a hint for messages about a weight with a different number of features, else ""."""
+def _mismatch(data: Shape, weight: Shape, num_hidden: int, flatten: bool) -> str:
+    """Return the message for a weight that does not fit the data.
+
+    If only the number of features differs, the data is wrong.
+    """
+    features = _features(data, flatten)
     if len(weight) != 2 or weight[0] != num_hidden:
-        return ""
-    return f", which has {weight[1]} features where data has {features}"
+        return (
+            f"FullyConnected: expected weight ({num_hidden}, {features}) for data {data}, got "
+            f"{weight}"
+        )
+    message = (
+        f"FullyConnected: expected data with {weight[1]} features, got {features} in data {data}, "
+        f"with weight {weight}"
+    )
+    if flatten and len(data) > 2:
+        message += "; all axes but the first are flattened"
+        if data[-1] == weight[1]:
+            message += ": pass flatten=False for features along the last axis"
+    return message
 
 
 def _infer(
@@ -51,10 +66,7 @@ def _infer(
         raise OperatorError(f"FullyConnected: expected data of at least 1 axis, got {data.shape}")
     features = _features(data.shape, flatten)
     if weight.shape != (num_hidden, features):
-        raise OperatorError(
-            f"FullyConnected: expected weight ({num_hidden}, {features}) for data {data.shape}, "
-            f"got {weight.shape}" + _mismatch(weight.shape, num_hidden, features)
-        )
+        raise OperatorError(_mismatch(data.shape, weight.shape, num_hidden, flatten))
     if bias is not None and bias.shape not in ((num_hidden,), (num_hidden, 1)):
         raise OperatorError(f"FullyConnected: expected bias ({num_hidden},), got {bias.shape}")
     check_parameter_dtypes("FullyConnected", data, weight, bias)

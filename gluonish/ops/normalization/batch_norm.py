@@ -23,7 +23,7 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, total, widen
-from gluonish.ops.support.shape_rules import normalize_axis
+from gluonish.ops.support.shape_rules import normalize_axis, parameter_error
 from gluonish.ops.support.work import remembered
 
 _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
@@ -47,9 +47,7 @@ def infer_normalized(
     statistic = Spec((channels,), accumulator(data.dtype))
     for name, spec in zip(_INPUTS[1:], parameters, strict=True):
         if spec != statistic:
-            raise OperatorError(
-                f"{operator}: expected {name} {statistic} for data {data}, got {spec}"
-            )
+            raise parameter_error(operator, name, statistic, spec, data, axis)
     return data, statistic, statistic
 
 

@@ -24,6 +24,7 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import total, widen
+from gluonish.ops.support.shape_rules import parameter_error
 
 _INPUTS = ("data", "gamma", "beta")
 
@@ -39,6 +40,8 @@ def _check(name: str, data: Spec, parameters: tuple[Spec, ...], rows: int) -> No
     expected = Spec((rows,), data.dtype)
     for word, spec in zip(_INPUTS[1:], parameters, strict=True):
         if spec != expected:
+            if rows == data.shape[1]:
+                raise parameter_error(name, word, expected, spec, data, 1)
             raise OperatorError(f"{name}: expected {word} {expected} for data {data}, got {spec}")
 
 

@@ -31,7 +31,7 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, total, widen
-from gluonish.ops.support.shape_rules import normalize_axis
+from gluonish.ops.support.shape_rules import normalize_axis, parameter_error
 
 
 def standardize(xp: ModuleType, x: Any, axis: int, eps: float) -> tuple[Any, Any, Any]:
@@ -105,9 +105,7 @@ def _infer(
     expected = Spec((data.shape[axis],), wide)
     for name, spec in (("gamma", gamma), ("beta", beta)):
         if spec != expected:
-            raise OperatorError(
-                f"LayerNorm: expected {name} {expected} for data {data}, got {spec}"
-            )
+            raise parameter_error("LayerNorm", name, expected, spec, data, axis)
     return data, statistic, statistic
 
 

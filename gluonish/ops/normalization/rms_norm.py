@@ -29,7 +29,7 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, total, widen
-from gluonish.ops.support.shape_rules import normalize_axis
+from gluonish.ops.support.shape_rules import normalize_axis, parameter_error
 
 _NAME, _SUM_NAME = "rms_norm", "add_rms_norm"
 
@@ -58,7 +58,7 @@ def _check(name: str, data: Spec, gamma: Spec, axis: int) -> Spec:
     wide = gamma.dtype if gamma.dtype == statistic.dtype else data.dtype
     expected = Spec((data.shape[axis],), wide)
     if gamma != expected:
-        raise OperatorError(f"{name}: expected gamma {expected} for data {data}, got {gamma}")
+        raise parameter_error(name, "gamma", expected, gamma, data, axis)
     return statistic
 
 

@@ -218,6 +218,21 @@ def _expected(dims: Dims) -> dict[str, Shape]:
     }
 
 
+def _check_features(data: Shape, count: int, dims: Dims) -> None:
+    """Check that the data has the number of features that the parameters were made for.
+
+    Raises:
+        OperatorError: It has another one.
+    """
+    one, two = (parameter_count(dims._replace(inputs=n)) for n in (1, 2))
+    features, rest = divmod(count - one, two - one)
+    if features >= 0 and not rest:
+        raise OperatorError(
+            f"RNN: expected data with {features + 1} features along the last axis, got {data[2]} "
+            f"in data {data}"
+        )
+
+
 @remembered
 def _infer(data: Spec, *rest: Spec, **attrs: Any) -> tuple[Spec, ...]:
     _check_attributes(attrs)
@@ -230,6 +245,8 @@ def _infer(data: Spec, *rest: Spec, **attrs: Any) -> tuple[Spec, ...]:
     expected = _expected(dims)
     for name, spec in zip(names, rest, strict=True):
         if spec.shape != expected[name]:
+            if name == "parameters" and len(spec.shape) == 1:
+                _check_features(data.shape, spec.shape[0], dims)
             raise OperatorError(
                 f"RNN: expected {name} {expected[name]} for data {data.shape}, got {spec.shape}"
             )

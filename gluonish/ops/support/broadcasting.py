@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gluonish.core.dtype import BOOL
+from gluonish.core.dtype import BOOL, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import (
     UNKNOWN,
@@ -55,6 +55,11 @@ def check_parameter_dtypes(operator: str, data: Spec, weight: Spec, bias: Spec |
     """
     for name, spec in (("weight", weight), ("bias", bias)):
         if spec is not None and spec.dtype != data.dtype:
+            if is_floating(spec.dtype) and not is_floating(data.dtype):
+                raise OperatorError(
+                    f"{operator}: expected data of dtype {spec.dtype.name}, got {data.dtype.name}; "
+                    f"convert it: x.astype({spec.dtype.name!r})"
+                )
             raise OperatorError(
                 f"{operator}: expected {name} of data's dtype {data.dtype.name}, "
                 f"got {spec.dtype.name}; cast the block or the data"

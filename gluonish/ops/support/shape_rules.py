@@ -176,6 +176,30 @@ def normalize_axis(operator: str, axis: int, rank: int) -> int:
     return axis % rank
 
 
+def parameter_error(
+    operator: str, name: str, expected: Spec, got: Spec, data: Spec, axis: int
+) -> OperatorError:
+    """Return the error for a vector of parameters that does not fit the data.
+
+    If the length of the first one differs, gamma, the data has another number of channels than the
+    layer was made for.
+
+    Args:
+        operator: Name of the operator.
+        name: Name of the vector.
+        expected: Its spec for this data.
+        got: Its spec.
+        data: The data.
+        axis: The data's axis of channels.
+    """
+    if name == "gamma" and got.dtype == expected.dtype and len(got.shape) == 1:
+        return OperatorError(
+            f"{operator}: expected data with {got.shape[0]} channels along axis {axis}, got "
+            f"{expected.shape[0]} in data {data}, with {name} {got}"
+        )
+    return OperatorError(f"{operator}: expected {name} {expected} for data {data}, got {got}")
+
+
 def normalize_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
     """Return sorted non-negative axes.
 

@@ -244,13 +244,16 @@ def out_shape(data: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
     return channels_last((first[0], attrs["num_filter"], *counts), layout)
 
 
+_NO_BATCH = "; x.expand_dims(axis=0) adds the axis of the batch"
+
+
 def check_rank(data: Shape, geometry: Geometry) -> None:
     """Raise OperatorError unless the data's axes are batch, channels and the kernel's axes."""
     if len(data) != len(geometry.kernel) + 2:
         raise OperatorError(
             f"Convolution: expected data of {len(geometry.kernel) + 2} axes for kernel "
-            f"{geometry.kernel}, "
-            f"got {data}"
+            f"{geometry.kernel}, got {data}"
+            + (_NO_BATCH if len(data) == len(geometry.kernel) + 1 else "")
         )
 
 

@@ -78,7 +78,7 @@ def test_registered_child_has_a_number_or_a_name() -> None:
     net.register_child(nn.Dense(2))
     net.register_child(nn.Dense(2), "named")
     assert list(net._children) == ["0", "named"]
-    with pytest.raises(ArgumentTypeError, match="a Block as child, got int"):
+    with pytest.raises(ArgumentTypeError, match="children to be Blocks, got int"):
         net.register_child(3)  # type: ignore[arg-type]  # the mistake
 
 

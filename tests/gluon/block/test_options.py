@@ -3,6 +3,8 @@ from typing import Any
 import pytest
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.mxnet_rules import follow_mxnet
+from gluonish.gluon import nn
 from gluonish.gluon.block.options import HybridOptions, checked_options
 
 FLAGS = {
@@ -58,3 +60,15 @@ def test_switching_off_asks_for_no_memory() -> None:
 
 def test_a_back_end_may_have_options() -> None:
     assert _checked("ONEDNN", verbose=1) == HybridOptions()
+
+
+def test_a_misspelt_option_is_refused_except_under_the_name_mxnet() -> None:
+    net = nn.Dense(1)
+    with pytest.raises(TypeError, match=r"got 'static_allocs' \(nearest: 'static_alloc'"):
+        net.hybridize(static_allocs=True)
+    net.hybridize(an_option_of_a_back_end=1)
+    before = follow_mxnet()
+    try:
+        net.hybridize(static_allocs=True)
+    finally:
+        follow_mxnet(before)

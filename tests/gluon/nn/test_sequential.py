@@ -1,6 +1,9 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
+import gluonish as mx
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.gluon import nn
 from gluonish.ndarray import ones
@@ -66,3 +69,47 @@ def test_hybridized_network_gives_the_same() -> None:
     expected = net(x).asnumpy()
     net.hybridize()
     np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [nn.Sequential, nn.HybridSequential])
+class TestLayersOfTheConstructor:
+    def test_they_equal_those_of_add(self, kind: Any) -> None:
+        added = kind(prefix="net_")
+        with added.name_scope():
+            added.add(nn.Dense(3, in_units=2), nn.Dense(1, in_units=3))
+        given = kind(nn.Dense(3, in_units=2), nn.Dense(1, in_units=3), prefix="net_")
+        for net in (added, given):
+            net.initialize(mx.init.One())
+        x = mx.nd.ones((1, 2))
+        assert added(x).tolist() == given(x).tolist()
+        assert list(added._collect_params_with_prefix()) == list(
+            given._collect_params_with_prefix()
+        )
+
+    def test_lists_are_accepted(self, kind: Any) -> None:
+        first, second, third = (nn.Dense(2) for _ in range(3))
+        net = kind([first, second], third)
+        net.add([nn.Dense(1)])
+        assert [*net][:3] == [first, second, third]
+        assert len(net) == 4
+
+    def test_a_prefix_by_position_stays_one(self, kind: Any) -> None:
+        shared = nn.Dense(2, prefix="d_").params
+        assert kind("net_").prefix == "net_"
+        net = kind("net_", shared)
+        assert net.params.prefix == "d_"
+        assert kind(None, None).prefix.startswith(kind.__name__.lower())
+        assert len(kind("net_", nn.Dense(1))) == 1
+
+    def test_a_slice_and_a_subclass_take_no_layers(self, kind: Any) -> None:
+        class Net(kind):  # type: ignore[misc]  # a parameter of the test
+            def __init__(self, units: int, **kwargs: Any) -> None:
+                super().__init__(**kwargs)
+                self.add(nn.Dense(units))
+
+        assert len(Net(3)) == 1
+        assert len(kind(nn.Dense(1), nn.Dense(2))[1:]) == 1
+
+    def test_an_index_beyond_the_layers_is_an_index_error(self, kind: Any) -> None:
+        with pytest.raises(IndexError, match=f"{kind.__name__}: expected an index below 1, got 1"):
+            kind(nn.Dense(1))[1]

@@ -155,9 +155,9 @@ def test_device_without_the_parameter_is_refused() -> None:
         ready().data(cpu(2))
 
 
-@pytest.mark.parametrize("ctx", ["cpu", [], [cpu(), "gpu"]])
+@pytest.mark.parametrize("ctx", ["cuda", [], [cpu(), 1], 0])
 def test_bad_context_is_refused(ctx: object) -> None:
-    with pytest.raises((ArgumentError, ArgumentTypeError), match="Parameter w: expected"):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=r"expected (ctx|device|at least)"):
         Parameter("w", shape=(2,)).initialize(ctx=ctx)  # type: ignore[arg-type]  # the mistake
 
 

@@ -74,7 +74,7 @@ def test_copies_have_no_place() -> None:
 
 def test_messages_tell_the_path() -> None:
     parameter, _owners = chain("features", "0", "weight")
-    called = r"Parameter net0_weight \(features\.0\.weight\): "
+    called = r"Parameter net0_weight \(features\[0\]\.weight\): "
     with pytest.raises(ParameterError, match=called + ".*call initialize"):
         parameter.data()
     parameter.initialize()

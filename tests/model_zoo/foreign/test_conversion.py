@@ -381,7 +381,7 @@ def test_missing_file_is_told(tmp_path: Path) -> None:
 
 
 def test_unknown_network_is_told(tmp_path: Path, tiny: Any) -> None:
-    with pytest.raises(ArgumentError, match="get_model: expected one of"):
+    with pytest.raises(ArgumentError, match="get_model: expected the name of one of"):
         import_weights("resnet18", written(tmp_path, tiny))
 
 

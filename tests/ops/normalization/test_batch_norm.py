@@ -118,7 +118,7 @@ def test_an_empty_batch_leaves_the_statistics() -> None:
     ("specs", "message"),
     [
         ([((2, 3), "int32"), *[((3,), "float32")] * 4], "expected floating data, got int32"),
-        ([((2, 3), "float32"), *[((4,), "float32")] * 4], "expected gamma"),
+        ([((2, 3), "float32"), *[((4,), "float32")] * 4], "data with 4 channels"),
         ([((2, 3), "float16"), *[((3,), "float16")] * 4], r"expected gamma float32\(3,\)"),
         ([((2,), "float32"), *[((3,), "float32")] * 4], "expected axis"),
     ],

@@ -35,7 +35,7 @@ def test_a_vector_is_differentiable_twice() -> None:
 
 def test_gamma_of_another_shape_is_refused() -> None:
     specs = [Spec(s, np.dtype(np.float32)) for s in ((2, 3), (2,), (3,))]
-    with pytest.raises(OperatorError, match=r"LayerNorm: expected gamma float32\(3,\)"):
+    with pytest.raises(OperatorError, match="LayerNorm: expected data with 2 channels"):
         LAYER_NORM.infer(*specs, **LAYER_NORM.schema.defaults)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.activations import Activation
+from gluonish.gluon.nn.activations import activation_of
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_layout
 from gluonish.gluon.parameter import Parameter, ParameterDict
 from gluonish.gluon.parameter.parameter import Init
@@ -74,7 +74,7 @@ class _Deformable(HybridBlock):
         self.act = None
         if activation:
             with self.name_scope():
-                self.act = Activation(activation, prefix=activation + "_")
+                self.act = activation_of(layer, activation)
 
     def _convolution(
         self, name: str, settings: dict[str, Any], weight: Init | None, bias: Init | None

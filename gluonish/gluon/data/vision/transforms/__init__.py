@@ -1,5 +1,8 @@
 """Transforms of images, for `Dataset.transform_first`; each is a Block."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.lazy import attach as _attach
 from gluonish.gluon.data.vision.transforms.color import (
     RandomBrightness,
     RandomColorJitter,
@@ -27,6 +30,9 @@ from gluonish.gluon.data.vision.transforms.geometry import (
     Rotate,
 )
 from gluonish.gluon.data.vision.transforms.tensor import Cast, Normalize, ToTensor
+
+if not TYPE_CHECKING:
+    __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = [
     "Cast",

@@ -5,11 +5,13 @@ consecutive hybridizable transforms form one graph.
 """
 
 import random
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any, Self
 
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.tracebacks import shorten
 from gluonish.core.versions import Version
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -45,6 +47,11 @@ class Compose(DirectBlock, Sequential):
         # The containers of the steps and their versions: transforms and hooks may be added later.
         self._containers: list[tuple[Block, Version, int]] = [(self, self._version, -1)]
         run: list[HybridBlock] = []
+        if not isinstance(transforms, Iterable):
+            raise ArgumentTypeError(
+                f"Compose: expected a list of transforms, got {type(transforms).__name__}; put it "
+                "into brackets: Compose([...])"
+            )
         with self.name_scope():
             for transform in transforms:
                 if isinstance(transform, HybridBlock):
@@ -138,6 +145,11 @@ def _with_pairs(blocks: Sequence[Block]) -> list[Block]:
 def _as_block(transform: Transform) -> Block:
     if isinstance(transform, Block):
         return transform
+    if isinstance(transform, type) and issubclass(transform, Block):
+        name = transform.__name__
+        raise ArgumentTypeError(
+            f"Compose: expected Blocks or functions, got the class {name}; create it: {name}()"
+        )
     if not callable(transform):
         raise ArgumentTypeError(
             f"Compose: expected Blocks or functions, got {type(transform).__name__}"
@@ -217,11 +229,15 @@ class HybridCompose(DirectBlock, HybridSequential):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply all transforms, on the host without intermediate NDArrays if possible."""
-        if len(args) == 1 and not kwargs and self._is_direct and runs_on_host(args[0]):
-            flow = Flow(args[0])
-            flow.apply(self)
-            return flow.array()
-        return super().__call__(*args, **kwargs)
+        try:
+            if len(args) == 1 and not kwargs and self._is_direct and runs_on_host(args[0]):
+                flow = Flow(args[0])
+                flow.apply(self)
+                return flow.array()
+            return super().__call__(*args, **kwargs)
+        except Exception as error:
+            shorten(error, sys._getframe(1))
+            raise
 
     def transform_flow(self, flow: Flow) -> None:
         """Apply all transforms to an image, without intermediate NDArrays if possible."""

@@ -6,6 +6,7 @@ recording, tracing or monitoring, transforms are functions of NumPy arrays: a cr
 view, and `Compose` creates an NDArray of the final result only.
 """
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from gluonish.core.context import cpu
 from gluonish.core.device import Device, device_of
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
+from gluonish.core.tracebacks import shorten
 from gluonish.gluon.block import Block
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import OBSERVED, RECORDING, tracer
@@ -117,12 +119,16 @@ class HostTransform(DirectBlock):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply the transform, directly if possible and the block is not hybridized."""
-        direct = self._is_direct and not self._hooks and not getattr(self, "_active", False)
-        if direct and len(args) == 1 and not kwargs and runs_on_host(args[0]):
-            flow = Flow(args[0])
-            self.transform_flow(flow)
-            return flow.array()
-        return super().__call__(*args, **kwargs)
+        try:
+            direct = self._is_direct and not self._hooks and not getattr(self, "_active", False)
+            if direct and len(args) == 1 and not kwargs and runs_on_host(args[0]):
+                flow = Flow(args[0])
+                self.transform_flow(flow)
+                return flow.array()
+            return super().__call__(*args, **kwargs)
+        except Exception as error:
+            shorten(error, sys._getframe(1))
+            raise
 
 
 class Flow:

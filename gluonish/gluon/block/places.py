@@ -1,0 +1,167 @@
+"""Which layer an error comes from, and messages about the arguments of a Block's call."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gluonish.core.errors import ArgumentTypeError, OperatorError, ParameterError
+from gluonish.core.habits import described_value
+from gluonish.gluon.block.protocols import BlockTree, Named
+from gluonish.gluon.parameter import ParameterDict
+from gluonish.gluon.parameter.paths import locate, place_of
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def described_block(block: Named) -> str:
+    """Return the class, name and place of a Block, for messages: ``Dense dense0 (net[2])``."""
+    place = place_of(block)
+    name = f"{type(block).__name__} {block.name}"
+    return f"{name} ({place})" if place else name
+
+
+def locate_node(error: OperatorError, network: BlockTree) -> None:
+    """Prefix an error of a graph, which begins with a node's name, with the layer of the node.
+
+    Args:
+        error: The error; its message changes.
+        network: The Block whose graph it is.
+    """
+    if error.located or not error.args:
+        return
+    node = str(error.args[0]).partition(": ")[0]
+    owner: Any = None
+    blocks: list[Any] = [network]
+    while blocks:
+        block = blocks.pop()
+        blocks += block._children.values()
+        prefix = block.prefix
+        if node.startswith(prefix) and (owner is None or len(prefix) > len(owner.prefix)):
+            owner = block
+    if owner is not None:
+        locate(error, owner)
+
+
+def binding_error(
+    block: Named, parameters: Mapping[str, object], function: Callable[..., Any], given: int
+) -> ArgumentTypeError:
+    """Return the error for a ``hybrid_forward`` that does not accept the arguments of a call.
+
+    Args:
+        block: The Block.
+        parameters: The Block's own Parameters by name, which are passed by keyword.
+        function: The bound ``hybrid_forward``.
+        given: Number of inputs of the call.
+    """
+    signature = inspect.signature(function).parameters
+    written = f"hybrid_forward({', '.join(['self', *map(str, signature.values())])})"
+    positional = [p for p in signature.values() if p.kind in _POSITIONAL]
+    what = described_block(block)
+    by_keyword = any(p.kind is p.VAR_KEYWORD for p in signature.values())
+    absent = [name for name in parameters if name not in signature and not by_keyword]
+    if not positional or positional[0].name == "x":
+        return ArgumentTypeError(
+            f"{what}: expected hybrid_forward(self, F, x, ...), got {written}; its first argument "
+            "is F, the namespace of functions"
+        )
+    if absent:
+        return ArgumentTypeError(
+            f"{what}: expected hybrid_forward to have an argument for the Parameter {absent[0]}, "
+            f"got {written}; add the argument, which is the Parameter's array"
+        )
+    inputs = [p for p in positional[1:] if p.name not in parameters]
+    names = ", ".join(p.name if p.default is p.empty else f"{p.name}=..." for p in inputs)
+    required = sum(p.default is p.empty for p in inputs)
+    count = f"{required} to {len(inputs)}" if required < len(inputs) else f"{required}"
+    plural = "" if count == "1" else "s"
+    return ArgumentTypeError(f"{what}: expected {count} input{plural} ({names}), got {given}")
+
+
+def input_error(block: Named, value: object) -> ArgumentTypeError:
+    """Return the error for an input that is neither an NDArray nor a Symbol."""
+    return ArgumentTypeError(
+        f"{described_block(block)}: expected an NDArray or Symbol, got {described_value(value)}"
+    )
+
+
+def check_prefix(block: object, prefix: object, params: object) -> None:
+    """Check the arguments of a Block's constructor.
+
+    Raises:
+        ArgumentTypeError: ``prefix`` is no text, or ``params`` no ParameterDict.
+    """
+    kind = type(block).__name__
+    if prefix is not None and not isinstance(prefix, str):
+        raise ArgumentTypeError(
+            f"{kind}: expected prefix to be text, the start of its parameters' names, got "
+            f"{_named(prefix)}"
+        )
+    if params is not None and not isinstance(params, ParameterDict):
+        raise ArgumentTypeError(
+            f"{kind}: expected params to be a ParameterDict, such as other.params, got "
+            f"{_named(params)}"
+        )
+
+
+def _named(value: object) -> str:
+    """Return a value's type, with text and numbers as written; a class by its name."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if isinstance(value, str | int | float):
+        return f"{type(value).__name__} {value!r:.60}"
+    return type(value).__name__
+
+
+def child_error(owner: object, child: object, expected: str) -> ArgumentTypeError:
+    """Return the error for a child of a wrong type.
+
+    Args:
+        owner: The Block.
+        child: The value that is no Block, or no HybridBlock.
+        expected: ``"Block"`` or ``"HybridBlock"``.
+    """
+    kind = type(owner).__name__
+    advice = f"write a layer: nn.Lambda(function), or a class derived from {expected}"
+    if isinstance(child, type):
+        advice = f"create the layer: {child.__name__}(...)"
+    elif isinstance(child, str):
+        advice = f"nn.Activation({child!r}) is a function as a layer"
+    elif callable(child) and not hasattr(child, "collect_params"):
+        advice = "nn.HybridLambda(function) makes a layer of a function of F and x"
+        if getattr(child, "operator", None) is not None:
+            advice = f"nn.HybridLambda({getattr(child, '__name__', '')!r}) makes a layer of it"
+    elif hasattr(child, "collect_params"):
+        advice = (
+            "derive it from HybridBlock, or use Sequential instead of HybridSequential and Block "
+            "instead of HybridBlock"
+        )
+    return ArgumentTypeError(
+        f"{kind}: expected children to be {expected}s, got {_named(child)}; {advice}"
+    )
+
+
+def refuse_unconstructed(block: object) -> None:
+    """Raise an error if a Block's constructor did not call that of its base class.
+
+    Raises:
+        ParameterError: It did not.
+    """
+    if "_hooks" not in vars(block):
+        raise ParameterError(
+            f"{type(block).__name__}: expected a constructor that calls super().__init__() first, "
+            "got one that does not"
+        ) from None
+
+
+def refuse_assigned_data(parameters: Mapping[str, object]) -> None:
+    """Raise an error if a program assigned an array to ``data`` of a Parameter.
+
+    Raises:
+        ParameterError: It did.
+    """
+    for name, parameter in parameters.items():
+        if "data" in getattr(parameter, "__dict__", {}):
+            raise ParameterError(
+                f"Parameter {name}: expected its method data, got an attribute of that name; "
+                "parameter.set_data(array) sets the values"
+            ) from None
