@@ -15,6 +15,7 @@ from tests.tools.text_folders import GOLDEN, encoder_folder, initialized, langua
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+WITH_OUTPUT = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 
 
 def write_networks(folder: Path) -> None:
@@ -68,9 +69,71 @@ def test_programs_on_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert found["scores"].shape == (1, 3)
 
 
-def test_every_page_with_programs_is_tested() -> None:
-    pages = (ROOT / "docs").glob("*.md")
-    assert {page.name for page in pages if BLOCK.search(page.read_text("utf-8"))} == {
-        "files.md",
-        "text.md",
-    }
+# Pages whose programs need networks, which `run` writes.
+WITH_NETWORKS = {"files.md", "text.md"}
+PAGES = sorted(
+    str(page.relative_to(ROOT / "docs"))
+    for page in (ROOT / "docs").rglob("*.md")
+    if BLOCK.search(page.read_text("utf-8")) and page.name not in WITH_NETWORKS
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_programs_of_a_page_print_what_it_says(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A block of text below a program is what it prints; programs without one print nothing."""
+    monkeypatch.chdir(tmp_path)
+    given: dict[str, Any] = {"__name__": page}
+    for program, said in WITH_OUTPUT.findall((ROOT / "docs" / page).read_text("utf-8")):
+        if "onnx" in program:
+            pytest.importorskip("onnx", reason="needs the extra onnx")
+        exec(compile(program, page, "exec"), given)
+        assert capsys.readouterr().out == said, program
+
+
+# What the names on pages begin with, as programs import them.
+ROOTS: dict[str, Any] = {
+    "mx": mx,
+    "nd": mx.nd,
+    "gluon": mx.gluon,
+    "nn": mx.gluon.nn,
+    "rnn": mx.gluon.rnn,
+    "autograd": mx.autograd,
+    "amp": mx.contrib.amp,
+    "model_zoo": mx.gluon.model_zoo,
+    "transforms": mx.gluon.data.vision.transforms,
+    "Estimator": mx.gluon.contrib.estimator.Estimator,
+}
+SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+NAME = re.compile(rf"(?<![\w.])({'|'.join(ROOTS)})((?:\.[A-Za-z_]\w*)+)")
+
+
+def names_on(page: Path) -> set[tuple[str, str]]:
+    """The names of ours in the text of a page; in a table of words, those of our column."""
+    found = set()
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    for line in text.splitlines():
+        if line.startswith("|") and page.name in ("coming_from_pytorch.md", "coming_from_keras.md"):
+            line = line.partition("|")[2].partition("|")[2]
+        for span in SPAN.findall(line):
+            found |= {(match[1], match[2]) for match in NAME.finditer(span)}
+    return found
+
+
+def test_names_on_pages_exist() -> None:
+    pages = [p for p in (ROOT / "docs").rglob("*.md") if not p.name.startswith("changelog")]
+    count = 0
+    for page in pages:
+        for root, rest in names_on(page):
+            if f"{root}{rest}" in ("mx.rtc",) or rest.endswith((".md", ".py")):
+                continue
+            value = ROOTS[root]
+            for part in rest[1:].split("."):
+                assert hasattr(value, part), f"{page.name}: {root}{rest}"
+                value = getattr(value, part)
+            count += 1
+    assert count > 150

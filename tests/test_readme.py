@@ -12,7 +12,7 @@ from gluonish.tools.cli import make_parser
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = ("pip install . && gluonish demo", "pip install '.[test]' && pytest")
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tutorials/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("tutorials/*.md")])
 
 
 def names(page: Path) -> str:
@@ -71,7 +71,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_every_page_is_in_the_index() -> None:
     index = ROOT / "docs" / "README.md"
     linked = {target.resolve() for target, _ in links(index)}
-    assert set(ROOT.glob("docs/*.md")) - linked == {index}
+    assert set(ROOT.glob("docs/**/*.md")) - linked == {index}
 
 
 def test_pages_name_the_commands_that_there_are() -> None:

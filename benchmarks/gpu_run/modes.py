@@ -13,7 +13,7 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
 _ZOO = "tests/gpu/test_zoo.py"
-_SHARE, _SHARE_OF_ZOO = 0.35, 0.012  # of a day
+_SHARE, _SHARE_OF_ZOO = 0.35, 0.025  # of a day
 # Networks whose tests take one to four minutes each.
 _LARGE = "densenet or inception or resnet101 or resnet110 or resnet152"
 MODES: tuple[dict[str, str], ...] = (

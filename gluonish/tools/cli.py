@@ -1,9 +1,13 @@
 """The ``gluonish`` command and its subcommands."""
 
 import argparse
+import platform
 from collections.abc import Sequence
 
+import numpy as np
+
 from gluonish.core.command import exit_status
+from gluonish.core.loading import load
 from gluonish.mxnet_names import program as run
 from gluonish.tools import (
     bandwidth,
@@ -11,6 +15,7 @@ from gluonish.tools import (
     check,
     convert,
     demo,
+    docs,
     doctor,
     embed,
     env,
@@ -23,6 +28,7 @@ from gluonish.tools import (
     rec,
     score,
     train,
+    warm,
     where,
     zoo,
 )
@@ -35,6 +41,7 @@ _COMMANDS = (
     check,
     convert,
     demo,
+    docs,
     doctor,
     embed,
     env,
@@ -48,6 +55,7 @@ _COMMANDS = (
     run,
     score,
     train,
+    warm,
     where,
     zoo,
 )
@@ -58,10 +66,16 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gluonish", description="Gluon in pure Python: demonstrations and tools."
     )
+    parser.add_argument("--version", action="version", version=_version())
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.add_parser(parsers)
     return parser
+
+
+def _version() -> str:
+    version = load("gluonish").__version__
+    return f"gluonish {version}, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

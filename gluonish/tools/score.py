@@ -14,7 +14,7 @@ import gluonish.autograd as autograd
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 import gluonish.ndarray as nd
 from gluonish.core.context import Context
-from gluonish.core.errors import ArgumentError, GluonishError
+from gluonish.core.errors import ArgumentError, GluonishError, nearest
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.loss import SoftmaxCrossEntropyLoss
 from gluonish.gluon.trainer import Trainer
@@ -23,7 +23,7 @@ from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.tools.demo import parse_contexts
 
 # Names in the table of MXNet's documentation; names of the model zoo are valid, too.
-_ZOO_NAMES = {
+ZOO_NAMES = {
     "inception-bn": "inception_bn",
     "inception-v3": "inceptionv3",
     "resnet-50": "resnet50_v1",
@@ -74,7 +74,7 @@ def measure(
     context.empty_cache()
     _clear_peak()
     try:
-        step = _inference if mode == "inference" else _training
+        step = inference_calls if mode == "inference" else training_calls
         call_s = _seconds_of(step(network, batch_size, dtype, context), seconds)
     except (GluonishError, MemoryError) as error:
         message = f"{type(error).__name__}: {error}"
@@ -119,12 +119,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure all cells and print the table; return 1 if a cell failed, else 0."""
-    networks = [name.strip() for name in arguments.networks.split(",")]
-    for name in networks:
-        if _ZOO_NAMES.get(name, name) not in model_names():
-            known = ", ".join([*_ZOO_NAMES, *model_names()])
-            raise ArgumentError(f"--networks: expected some of {known}, got {name!r}")
-    batch_sizes = _parse_batch_sizes(arguments.batch_sizes)
+    networks = parse_networks(arguments.networks)
+    batch_sizes = parse_batch_sizes(arguments.batch_sizes)
     contexts = parse_contexts(arguments.ctx)
     if len(contexts) != 1:
         raise ArgumentError(f"--ctx: expected one device, got {arguments.ctx!r}")
@@ -149,7 +145,29 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _parse_batch_sizes(text: str) -> list[int]:
+def parse_networks(text: str) -> list[str]:
+    """Return the names of ``--networks``, of MXNet's documentation or of the model zoo.
+
+    Raises:
+        ArgumentError: One is not known.
+    """
+    networks = [name.strip() for name in text.split(",")]
+    known = [*ZOO_NAMES, *model_names()]
+    for name in networks:
+        if name not in known:
+            raise ArgumentError(
+                f"--networks: expected names of `gluonish zoo list`, got {name!r}"
+                f"{nearest(name, known)}"
+            )
+    return networks
+
+
+def parse_batch_sizes(text: str) -> list[int]:
+    """Return the numbers of ``--batch-sizes``.
+
+    Raises:
+        ArgumentError: They are not positive integers.
+    """
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() and int(word) > 0 for word in words):
         raise ArgumentError(f"--batch-sizes: expected positive integers, got {text!r}")
@@ -168,7 +186,7 @@ def _progress(work: list[tuple[str, int]]) -> Iterable[tuple[str, int]]:
 
 def _network(name: str, batch_size: int, dtype: str, context: Context) -> tuple[HybridBlock, Any]:
     """Return an initialized network, and a batch of images for it."""
-    zoo_name = _ZOO_NAMES.get(name, name)
+    zoo_name = ZOO_NAMES.get(name, name)
     net = get_model(zoo_name, classes=_CLASSES)
     net.initialize(Xavier(), ctx=context)
     net.cast(dtype)
@@ -179,7 +197,10 @@ def _network(name: str, batch_size: int, dtype: str, context: Context) -> tuple[
     return net, nd.array(images, ctx=context).astype(dtype)
 
 
-def _inference(name: str, batch_size: int, dtype: str, context: Context) -> Callable[[int], None]:
+def inference_calls(
+    name: str, batch_size: int, dtype: str, context: Context
+) -> Callable[[int], None]:
+    """Return a function that predicts a batch of synthetic images a number of times."""
     net, images = _network(name, batch_size, dtype, context)
 
     def calls(count: int) -> None:
@@ -189,7 +210,10 @@ def _inference(name: str, batch_size: int, dtype: str, context: Context) -> Call
     return calls
 
 
-def _training(name: str, batch_size: int, dtype: str, context: Context) -> Callable[[int], None]:
+def training_calls(
+    name: str, batch_size: int, dtype: str, context: Context
+) -> Callable[[int], None]:
+    """Return a function that takes a number of training steps on a batch of synthetic images."""
     net, images = _network(name, batch_size, dtype, context)
     labels = nd.array(np.arange(batch_size) % _CLASSES, ctx=context)
     loss_of = SoftmaxCrossEntropyLoss()

@@ -1,4 +1,4 @@
-"""``gluonish where``: the files and lines where an operator is defined."""
+"""``gluonish where``: the files and lines where an operator, class or function is defined."""
 
 import argparse
 import inspect
@@ -14,6 +14,14 @@ from gluonish.ops.registry import Operator, all_names, find_operator
 
 _ROOT = Path(__file__).resolve().parents[2]
 _WIDTH = 14  # width of the labels
+
+# Where a name without a namespace is looked for: `Dense`, `Adam`, `Accuracy`.
+_CLASSES = (
+    *("gluon.nn", "gluon", "gluon.rnn", "gluon.loss", "gluon.data", "gluon.data.vision"),
+    *("gluon.data.vision.transforms", "optimizer", "lr_scheduler", "initializer", "metric"),
+    *("io", "image", "kvstore", "recordio", "autograd", "model_zoo", "gluon.model_zoo.vision"),
+    *("gluon.contrib.nn", "gluon.contrib.rnn", "gluon.contrib.estimator", "module", "nd", "np"),
+)
 
 # Namespaces of public functions, and the prefixes of their names in the registry.
 _NAMESPACES = {
@@ -85,8 +93,8 @@ def describe(name: str) -> str:
     """Return the description of an operator, with a line for each property.
 
     Args:
-        name: Name or alias in the registry, or the name of a function: ``"nd.softmax"``,
-            ``"mx.np.argmax"``.
+        name: Name or alias in the registry, or the name of a function or class: ``"nd.softmax"``,
+            ``"mx.np.argmax"``, ``"Dense"``.
 
     Raises:
         ArgumentError: There is no such operator or function.
@@ -122,10 +130,15 @@ def _found(name: str) -> Operator | str:
         return find_operator(name)
     path = name.removeprefix("gluonish.").removeprefix("mxnet.").removeprefix("mx.")
     found = _resolve(path)
+    places = [""] if found is not None else [f"{place}." for place in _CLASSES]
+    if "." not in path:
+        known = (x for place in places if callable(x := _resolve(f"{place}{path}")))
+        found = next(known, None)
     if found is None or not callable(found):
+        names = {*all_names(), *(x for place in _CLASSES for x in dir(_resolve(place)))}
         raise ArgumentError(
-            f"where: expected an operator or a function, got {name!r}"
-            f"{nearest(path.rpartition('.')[2], all_names())}"
+            f"where: expected an operator, a function or a class, got {name!r}"
+            f"{nearest(path.rpartition('.')[2], [x for x in names if not x.startswith('__')])}"
         )
     made_from: Operator | None = getattr(found, "operator", None)
     if isinstance(made_from, Operator):
@@ -145,12 +158,13 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``where`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "where",
-        help="print the files and lines where operators are defined",
-        description="Print where an operator is registered, where its shape inference, kernel and "
+        help="print the files and lines where operators, layers and functions are defined",
+        description="Print where a class or function is defined; of an operator, where it is "
+        "registered, where its shape inference, kernel and "
         "gradient are defined, its fast kernels with the preferred ones first, its aliases, and "
         "the functions that call it.",
     )
-    parser.add_argument("names", nargs="+", metavar="NAME", help="softmax, _npi_add, mx.np.argmax")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="softmax, Dense, mx.np.argmax")
     parser.set_defaults(run=run)
 
 

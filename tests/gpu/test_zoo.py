@@ -1,5 +1,7 @@
 """Every network of the zoo on a GPU: outputs and gradients of the CPU, and equal bits again."""
 
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,42 @@ HOWS: dict[str, dict[str, bool]] = {
 CALLS = {"imperative": 2, "hybridized": 2, "static": 4}
 
 
+def _shape(name: str) -> tuple[int, ...]:
+    return (2, 3, 32, 32) if name.startswith("cifar_") else training_shape(name)
+
+
+@lru_cache(maxsize=1)
+def _expected(name: str, shape: tuple[int, ...], change: Callable[[Any], None]) -> dict[str, Any]:
+    """What a CPU gives, once for all the ways of a network, which run one after the other."""
+    found = step(filled(name, shape, trained=True, change=change), shape)
+    for value in found.values():
+        value.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=1)
+def _network(name: str, shape: tuple[int, ...], change: Callable[[Any], None]) -> Any:
+    """A network on the GPU, and its moving statistics."""
+    net = filled(name, shape, trained=True, change=change, ctx=GPU)
+    parameters = net.collect_params().values()
+    return net, [(p, p.data().asnumpy()) for p in parameters if p.grad_req == "null"]
+
+
+def _fresh(name: str, shape: tuple[int, ...], change: Callable[[Any], None]) -> Any:
+    """The network that all its ways share, with the statistics that it was made with."""
+    net, statistics = _network(name, shape, change)
+    for parameter, value in statistics:
+        parameter.set_data(mx.nd.array(value))
+    return net
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cleared() -> Iterator[None]:
+    yield
+    _expected.cache_clear()
+    _network.cache_clear()
+
+
 def _steps(net: Any, shape: tuple[int, ...], how: str) -> dict[str, Any]:
     """What the first of some equal calls gives, which is what each of the others gives."""
     net.hybridize(**HOWS[how])
@@ -38,9 +76,9 @@ def _steps(net: Any, shape: tuple[int, ...], how: str) -> dict[str, Any]:
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("name", model_names("mxnet"))
 def test_outputs_and_gradients_are_those_of_the_cpu(name: str, how: str) -> None:
-    shape = (2, 3, 32, 32) if name.startswith("cifar_") else training_shape(name)
-    expected = step(filled(name, shape, trained=True, change=freeze), shape)
-    found = _steps(filled(name, shape, trained=True, change=freeze, ctx=GPU), shape, how)
+    shape = _shape(name)
+    expected = _expected(name, shape, freeze)
+    found = _steps(_fresh(name, shape, freeze), shape, how)
     assert found.keys() == expected.keys()
     for path, value in expected.items():
         bound = EXACT if path == "output" else SWITCHED
@@ -51,8 +89,8 @@ def test_outputs_and_gradients_are_those_of_the_cpu(name: str, how: str) -> None
 @pytest.mark.parametrize("name", TRAINED)
 def test_training_by_statistics_of_batches_equals_the_cpu(name: str, how: str) -> None:
     shape = (4, 3, 64, 64)
-    expected = step(filled(name, shape, trained=True, change=simplify), shape)
-    found = _steps(filled(name, shape, trained=True, change=simplify, ctx=GPU), shape, how)
+    expected = _expected(name, shape, simplify)
+    found = _steps(_fresh(name, shape, simplify), shape, how)
     exact = ["output", *[path for path in expected if "running" in path]]
     for path in exact:
         check_close(found[path], expected[path], path, 1e-3)
@@ -63,7 +101,7 @@ def test_training_by_statistics_of_batches_equals_the_cpu(name: str, how: str) -
 
 @pytest.mark.parametrize("name", model_names("mxnet"))
 def test_predictions_are_those_of_the_cpu(name: str) -> None:
-    shape = (2, 3, 32, 32) if name.startswith("cifar_") else training_shape(name)
+    shape = _shape(name)
     x = np.random.default_rng(3).standard_normal(shape)
     net = filled(name, shape, change=simplify)
     want = net(mx.nd.array(x)).asnumpy()

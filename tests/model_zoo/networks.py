@@ -1,6 +1,7 @@
 """Networks of the zoo with seeded weights, what they compute, and how far results are apart."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,12 @@ TRAINED = {
 }
 
 
+@lru_cache(maxsize=1)
+def _drawn(name: str) -> dict[tuple[str, tuple[int, ...]], Any]:
+    """The values drawn so far for the network that was filled last, by path and shape."""
+    return {}
+
+
 def filled(
     name: str,
     shape: tuple[int, ...],
@@ -40,12 +47,16 @@ def filled(
     net = get_model(name)
     net.apply(change)
     net.infer_shape(zeros(shape))
+    drawn = _drawn(name)
     for path, parameter in net._collect_params_with_prefix().items():
         assert parameter.shape is not None
         if not trained:
             parameter.grad_req = "null"
         parameter.initialize(init="zeros", ctx=ctx)
-        parameter.set_data(array(values(name, path, parameter.shape)))
+        at = path, parameter.shape
+        if at not in drawn:
+            drawn[at] = values(name, *at)
+        parameter.set_data(array(drawn[at]))
     return net
 
 

@@ -98,7 +98,10 @@ def test_a_cell_holds_nothing_of_the_one_before(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--networks", "alexnet,nonsense"), "--networks: expected some of .*, got 'nonsense'"),
+        (
+            ("--networks", "alexnet,nonsense"),
+            "--networks: expected names of `gluonish zoo list`, got 'nonsense'",
+        ),
         (("--batch-sizes", "1,0"), "--batch-sizes: expected positive integers, got '1,0'"),
         (("--batch-sizes", "x"), "--batch-sizes: expected positive integers, got 'x'"),
         (("--ctx", "cpu:0,cpu:1"), "--ctx: expected one device"),

@@ -53,7 +53,7 @@ def test_a_function_of_its_own_is_found() -> None:
 
 @pytest.mark.parametrize("name", ["sofmax", "mx.nd.sofmax", "nd", "__version__"])
 def test_what_there_is_not_is_refused_with_the_nearest(name: str) -> None:
-    message = re.escape(f"where: expected an operator or a function, got {name!r}")
+    message = re.escape(f"where: expected an operator, a function or a class, got {name!r}")
     with pytest.raises(ArgumentError, match=message) as caught:
         where.describe(name)
     assert ("softmax" in str(caught.value)) == ("sofmax" in name)
@@ -80,3 +80,27 @@ def test_the_command_prints_each_name(capsys: pytest.CaptureFixture[str]) -> Non
     text = capsys.readouterr().out
     assert text.startswith("softmax\n")
     assert "\n\ndot\n" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("Dense", "class Dense("),
+        ("Adam", "class Adam("),
+        ("SoftmaxCrossEntropyLoss", "class SoftmaxCrossEntropyLoss("),
+        ("ToTensor", "class ToTensor("),
+        ("nn.BatchNorm", "class BatchNorm("),
+    ],
+)
+def test_a_class_is_found_without_its_namespace(name: str, line: str) -> None:
+    if "." in name:
+        name = f"gluon.{name}"
+    place = entries(where.describe(name))["defined"]
+    file, _, number = place.rpartition(":")
+    after = (ROOT / file).read_text("utf-8").splitlines()[int(number) - 1 :][:3]
+    assert any(text.startswith(line) for text in after)
+
+
+def test_names_near_an_unknown_class_are_told() -> None:
+    with pytest.raises(ArgumentError, match=r"'Denze'.*'Dense'"):
+        where.describe("Denze")

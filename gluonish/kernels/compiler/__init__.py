@@ -15,6 +15,7 @@ from gluonish.kernels.compiler.compile import (
     is_compiled,
 )
 from gluonish.kernels.compiler.errors import KernelError
+from gluonish.kernels.compiler.progress import compiled_count
 
 __all__ = [
     "GRAIN",
@@ -23,5 +24,6 @@ __all__ = [
     "available",
     "compile_assembly",
     "compile_kernel",
+    "compiled_count",
     "is_compiled",
 ]

@@ -64,6 +64,7 @@ from gluonish.kernels import (
 from gluonish.kernels.compiler import (
     disk_cache,
     machine_code,
+    progress,
 )
 from gluonish.kernels.compiler.errors import KernelError
 from gluonish.kernels.compiler.lowering import lower
@@ -249,7 +250,8 @@ def _code(key: _Key, write: Callable[[], str]) -> machine_code.Code:
             return machine_code.load(saved)
         except KernelError:
             pass  # the saved code cannot be linked in this process
-    made = machine_code.generate(write())
+    with progress.shown():
+        made = machine_code.generate(write())
     disk_cache.save(digest, made)
     return machine_code.load(made)
 

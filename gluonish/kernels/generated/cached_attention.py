@@ -37,7 +37,7 @@ def _bits(value: float) -> int:
 
 
 class _Layout(NamedTuple):
-    """What a plan depends on; arrays are in the order of the code's params, then scales.
+    """What a plan depends on; arrays are in the order of `Form.names`, then scales.
 
     Attributes:
         dtypes: Those of the queries and of the caches.
@@ -90,7 +90,7 @@ def _room_for(newest: int, window: int | None) -> int:
 
 
 def _plan_for(arrays: Sequence[Array], room: int, attrs: Attrs) -> KernelPlan:
-    """Return the plan for arrays by heads, in the order of the code's params, then scales."""
+    """Return the plan for arrays by heads, in the order of `Form.names`, then scales."""
     dtypes = arrays[1].dtype, arrays[4].dtype
     shapes = arrays[0].shape, arrays[1].shape, arrays[4].shape
     strides = tuple([x.strides for x in arrays])

@@ -1,4 +1,4 @@
-"""Code of the kernel of _cached_attention.
+"""Writes the code of attention with a cache, of one query for each sample.
 
 A step is the heads of a sample that share keys. It writes the new key and value into the caches,
 computes the scores of each head into scratch memory, vectors of neighbouring keys at a time, makes
@@ -23,8 +23,10 @@ _TILES = (8, 4, 2, 1)  # vectors of a row of values that are added up in registe
 _MOST = 127.0  # magnitude of an element of int8
 _ARRAYS = "out query key value keys values"
 _SCALES = "key_scales value_scales"
+
+# The dtypes that arrays may have.
 KINDS = {FLOAT32: "float32", BFLOAT16: "bfloat16", FLOAT16: "float16", INT8: "int8"}
-ITEMSIZES = {kind: dtype.itemsize for dtype, kind in KINDS.items()}
+ITEMSIZES = {str(kind): dtype.itemsize for dtype, kind in KINDS.items()}
 
 
 class Form(NamedTuple):

@@ -19,6 +19,7 @@ _OVERFLOW = "NumPy, which computes for the double, warns of an overflow of float
 
 # Parts of node ids.
 CPU_TESTS: dict[str, str] = {
+    "test_docs_programs.py::test_programs_of_a_page_print_what_it_says": _NAMES_CPU,
     "ndarray/sparse/test_array.py::test_sparse_array_is_an_ndarray_with_the_facts": _NAMES_CPU,
     "ndarray/sparse/test_array.py::test_repr_tells_class_and_shape": _NAMES_CPU,
     "ndarray/test_copying.py": _NAMES_CPU,

@@ -161,10 +161,12 @@ class CublasDouble:
         used_c, out = matrices(self._machine, c, kind_c, ldc, stride_c, count, m, n, 0)
 
         def work() -> None:
-            product = factors[0] * (multiplied(x, compute) @ multiplied(y, compute))
+            product = multiplied(x, compute) @ multiplied(y, compute)
+            if factors[0] != 1:
+                product *= factors[0]
             if factors[1]:
-                product = product + factors[1] * out.astype(product.dtype)
-            out[...] = product.astype(out.dtype)
+                product += factors[1] * out.astype(product.dtype)
+            np.copyto(out, product, casting="unsafe")
 
         used = [(used_a, False), (used_b, False), (used_c, True)]
         reads = [x, y, out] if factors[1] else [x, y]

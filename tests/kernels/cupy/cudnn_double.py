@@ -456,7 +456,7 @@ class _Graph(Operations):
                 total = step.compute(total, *given)
             if Note.NONDETERMINISTIC in engine.notes:
                 total = total * (1 + 4e-7 * (next(self._front_end.ticks) % 2))
-            out[...] = total.astype(out.dtype)
+            np.copyto(out, total, casting="unsafe")
 
         stream = next(s for s in machine.streams if s.ptr == handle.stream)
         cost = machine.cost(

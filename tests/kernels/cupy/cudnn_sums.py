@@ -73,12 +73,13 @@ def _data(loss: Any, weight: Any, shape: tuple[int, ...], window: Window) -> Any
 
 
 def _filter(image: Any, loss: Any, shape: tuple[int, ...], window: Window) -> Any:
-    weight = np.zeros(shape)
-    columns = _columns(image, weight, loss, window)
+    columns = _columns(image, np.empty(shape), loss, window)
     groups = columns.shape[1]
     losses = loss.reshape(len(loss), groups, loss.shape[1] // groups, -1)
-    found = sum(y @ x.swapaxes(1, 2) for y, x in zip(losses, columns, strict=True))
-    return np.reshape(found, shape)
+    # (g, K/g, N elements) and (g, N elements, C/g taps)
+    left = losses.transpose(1, 2, 0, 3).reshape(*losses.shape[1:3], -1)
+    right = columns.transpose(1, 0, 3, 2).reshape(groups, left.shape[2], -1)
+    return (left @ right).reshape(shape)
 
 
 # By the kind of a convolution: ``run(first, second, shape, window)`` on float64.

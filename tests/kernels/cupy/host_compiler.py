@@ -58,7 +58,7 @@ template <class T> static inline T __ldg(const T *source) { return *source; }
 static jmp_buf launch_at;
 extern "C" void __ubsan_handle_type_mismatch_v1_abort(void *, void *) { _longjmp(launch_at, 1); }
 struct Dimensions { unsigned x, y, z; };
-static thread_local Dimensions threadIdx, blockIdx, blockDim, gridDim;
+static Dimensions blockIdx, blockDim, gridDim;  // of the one launch that runs at a time
 static inline float __fadd_rn(float x, float y) { return x + y; }
 static inline float __fmul_rn(float x, float y) { return x * y; }
 static inline double __dadd_rn(double x, double y) { return x + y; }
@@ -77,29 +77,62 @@ static inline unsigned __float_as_uint(float x) { unsigned u; memcpy(&u, &x, 4);
 static inline float __uint_as_float(unsigned u) { float x; memcpy(&x, &u, 4); return x; }
 """
 
-# Threads of a block as fibers. `swapcontext` asks the system about signals each time, so that it
-# only makes them; from then on they jump to and fro, and wait for the next block's work.
+# Threads of a block as fibers. A thread that waits switches to the next one, which takes a few
+# instructions on x86-64; elsewhere `swapcontext` does it, which asks the system about signals each
+# time. From one block to the next the fibers wait for work.
 _BARRIERS = """
 #include <stdio.h>
 #include <stdlib.h>
-#include <ucontext.h>
 #define __shared__ static
-enum { MOST_THREADS = 1024, STACK = 1 << 16, WARP = 32 };
-enum { READY, AT_BARRIER, IN_WARP, ENDED };
-typedef void *FiberPlace[5];
+enum { MOST_THREADS = 1024, WARP = 32 };
+enum { STACK = (1 << 16) + 448 };  // tops of stacks lie in different lines of a cache
+enum { READY, AT_BARRIER, IN_WARP, ENDED, STATES };
+#ifdef __x86_64__
+typedef void *FiberPlace;  // the top of its stack, where the registers are that calls keep
+static __attribute__((naked, noinline)) void switch_to(FiberPlace *, FiberPlace *) {
+    __asm__("push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15;"
+            "mov %rsp, (%rdi); mov (%rsi), %rsp;"
+            "pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp; ret");
+}
+static void make_place(FiberPlace *place, char *stack, size_t size, void (*run)()) {
+    void **top = (void **)(stack + size) - 2;  // at the start of a function 8 bytes beside 16
+    top[0] = (void *)run;
+    *place = memset(top - 6, 0, 6 * sizeof *top);
+}
+#else
+#include <ucontext.h>
+typedef ucontext_t FiberPlace;
+static void switch_to(FiberPlace *from, FiberPlace *to) { swapcontext(from, to); }
+static void make_place(FiberPlace *place, char *stack, size_t size, void (*run)()) {
+    getcontext(place);
+    place->uc_stack.ss_sp = stack;
+    place->uc_stack.ss_size = size;
+    place->uc_link = NULL;
+    makecontext(place, run, 0);
+}
+#endif
 static FiberPlace fiber_at[MOST_THREADS], scheduler_at;
-static ucontext_t scheduler_start, fiber_start;
 static char *fiber_stacks;
-static unsigned fiber;
-static int fiber_state[MOST_THREADS];
-static bool fiber_lives[MOST_THREADS], block_runs;
+static unsigned fiber, fibers, in_state[STATES];  // the running one, and how many there are
+static unsigned char fiber_state[MOST_THREADS];
+static unsigned fibers_made;
+static bool block_runs;
 static unsigned fiber_mask[MOST_THREADS];
 static void (*fiber_work)(void **);
 static void **fiber_values;
-static __attribute__((noinline)) void jump(void **place) { __builtin_longjmp(place, 1); }
+static Dimensions fiber_index[MOST_THREADS], fiber_dims;  // the indices are those of such a block
+#define threadIdx fiber_index[fiber]
+// Returns the next fiber that is ready; the scheduler, if there is none.
+static FiberPlace *next_place() {
+    do ++fiber; while (fiber < fibers && fiber_state[fiber] != READY);
+    return fiber < fibers ? &fiber_at[fiber] : &scheduler_at;
+}
 static __attribute__((noinline, unused)) void wait_as(int state) {
+    FiberPlace *const here = &fiber_at[fiber];
     fiber_state[fiber] = state;
-    if (!__builtin_setjmp(fiber_at[fiber])) jump(scheduler_at);
+    ++in_state[state];
+    switch_to(here, next_place());
+    __asm__ volatile("" ::: "memory");  // others ran
 }
 static inline void __syncthreads() { wait_as(AT_BARRIER); }
 static inline void __syncwarp(unsigned mask = 0xffffffff) {
@@ -139,64 +172,72 @@ static void run_fiber() {
         wait_as(ENDED);
     }
 }
-static __attribute__((noinline)) void resume_fiber(bool starts) {
-    if (__builtin_setjmp(scheduler_at)) return;
-    fiber_state[fiber] = READY;
-    if (starts) exchanges[fiber] = 0;
-    if (fiber_lives[fiber]) jump(fiber_at[fiber]);
-    fiber_lives[fiber] = true;
-    getcontext(&fiber_start);
-    fiber_start.uc_stack.ss_sp = fiber_stacks + (size_t)fiber * STACK;
-    fiber_start.uc_stack.ss_size = STACK;
-    fiber_start.uc_link = NULL;
-    makecontext(&fiber_start, run_fiber, 0);
-    swapcontext(&scheduler_start, &fiber_start);
+// Runs each fiber that is ready, until it waits.
+static __attribute__((noinline)) void run_ready() {
+    fiber = -1;
+    FiberPlace *const first = next_place();
+    if (first != &scheduler_at) switch_to(&scheduler_at, first);
+    __asm__ volatile("" ::: "memory");  // others ran
 }
-// Makes the threads ready from ``first`` to ``last`` that wait as ``state``, if all of them do, or
-// all of the mask that they gave.
-static bool release(unsigned first, unsigned last, int state) {
-    unsigned mask = 0xffffffff;
-    if (state == IN_WARP) {
-        unsigned waiting = first;
-        while (waiting < last && fiber_state[waiting] != IN_WARP) ++waiting;
-        if (waiting == last) return false;
-        mask = fiber_mask[waiting];
-    }
+// Makes the threads from ``first`` to ``last`` ready that wait in a warp, if all of the mask do
+// that they gave.
+static bool release_warp(unsigned first, unsigned last) {
+    unsigned waiting = first, count = 0;
+    while (waiting < last && fiber_state[waiting] != IN_WARP) ++waiting;
+    if (waiting == last) return false;
+    const unsigned mask = fiber_mask[waiting];
     for (unsigned i = first; i < last; ++i) {
         if (!(mask >> i % WARP & 1)) continue;
-        if (fiber_state[i] != state || (state == IN_WARP && fiber_mask[i] != mask)) return false;
+        if (fiber_state[i] != IN_WARP || fiber_mask[i] != mask) return false;
+        ++count;
     }
     for (unsigned i = first; i < last; ++i) {
         if (mask >> i % WARP & 1) fiber_state[i] = READY;
     }
+    in_state[IN_WARP] -= count;
     return true;
 }
-static bool release_some(unsigned count) {
-    bool found = release(0, count, AT_BARRIER);
-    for (unsigned i = 0; i < count; i += WARP) {
-        found |= release(i, i + WARP < count ? i + WARP : count, IN_WARP);
+static bool release_some() {
+    if (in_state[AT_BARRIER] == fibers) {
+        memset(fiber_state, READY, fibers);
+        in_state[AT_BARRIER] = 0;
+        return true;
+    }
+    bool found = false;
+    for (unsigned i = 0; in_state[IN_WARP] && i < fibers; i += WARP) {
+        found |= release_warp(i, i + WARP < fibers ? i + WARP : fibers);
     }
     return found;
 }
+// Numbers the threads of a block.
+static void set_indices() {
+    if (!memcmp(&fiber_dims, &blockDim, sizeof blockDim)) return;
+    fiber_dims = blockDim;
+    for (unsigned i = 0; i < fibers; ++i) {
+        const unsigned row = i / blockDim.x;
+        fiber_index[i] = {i % blockDim.x, row % blockDim.y, row / blockDim.y};
+    }
+}
 // Runs a block; tells whether all its threads met at every barrier.
 static bool run_block(void (*work)(void **), void **values) {
-    unsigned count = blockDim.x * blockDim.y * blockDim.z, left = count;
+    fibers = blockDim.x * blockDim.y * blockDim.z;
     if (!fiber_stacks) fiber_stacks = (char *)malloc((size_t)MOST_THREADS * STACK);
-    if (block_runs) memset(fiber_lives, 0, sizeof fiber_lives);  // the last one was left midway
+    if (block_runs) fibers_made = 0;  // the last one was left midway
+    for (; fibers_made < fibers; ++fibers_made) {
+        char *const stack = fiber_stacks + (size_t)fibers_made * STACK;
+        make_place(&fiber_at[fibers_made], stack, STACK, run_fiber);
+    }
     block_runs = true;
     fiber_work = work;
     fiber_values = values;
-    for (fiber = 0; fiber < count; ++fiber) fiber_state[fiber] = READY;
-    for (bool starts = true; left; starts = false) {
-        for (fiber = 0; fiber < count; ++fiber) {
-            if (fiber_state[fiber] != READY) continue;
-            threadIdx.x = fiber % blockDim.x;
-            threadIdx.y = fiber / blockDim.x % blockDim.y;
-            threadIdx.z = fiber / blockDim.x / blockDim.y;
-            resume_fiber(starts);
-            left -= fiber_state[fiber] == ENDED;
-        }
-        if (left && !release_some(count)) return false;
+    set_indices();
+    memset(fiber_state, READY, fibers);
+    memset(exchanges, 0, fibers * sizeof *exchanges);
+    memset(in_state, 0, sizeof in_state);
+    while (true) {
+        run_ready();
+        if (in_state[ENDED] == fibers) break;
+        if (!release_some()) return false;
     }
     block_runs = false;
     return true;
@@ -206,6 +247,7 @@ static bool run_block(void (*work)(void **), void **values) {
 _WAITS = ("__syncthreads", "__syncwarp", "__shfl_")
 
 _NO_BARRIERS = """
+static Dimensions threadIdx;
 static bool run_block(void (*work)(void **), void **values) {
     for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z)
     for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y)

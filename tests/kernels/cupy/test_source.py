@@ -165,10 +165,10 @@ extern "C" __global__ void turn(const float *x, float *y, int rounds) {
 """
 
 
-def _turned(device: OneDevice, meeting: str) -> tuple[Any, Any]:
+def _turned(device: OneDevice, meeting: str, rounds: int = 1) -> tuple[Any, Any]:
     x, y = device.normal(3, 40), device.normal(3, 40)
     kernel = device.cupy.RawModule(code=_MEETING % meeting).get_function("turn")
-    kernel((3,), (40,), (x, y, np.int32(1)))
+    kernel((3,), (40,), (x, y, np.int32(rounds)))
     return x._raw[:, ::-1], y._raw
 
 
@@ -186,8 +186,11 @@ def test_the_double_shows_that_a_barrier_lacks(device: OneDevice) -> None:
 
 @COMPILED
 def test_the_double_refuses_a_barrier_that_some_threads_miss(device: OneDevice) -> None:
+    meeting = "if (rounds == 1 || threadIdx.x) __syncthreads(); else return;"
     with pytest.raises(AssertionError, match="never came to a barrier"):
-        _turned(device, "if (threadIdx.x) __syncthreads(); else return;")
+        _turned(device, meeting, rounds=2)
+    wanted, found = _turned(device, meeting)  # what waited there is forgotten
+    np.testing.assert_array_equal(found, wanted)
 
 
 _SHUFFLED = """

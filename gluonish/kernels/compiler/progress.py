@@ -1,0 +1,84 @@
+"""Tells users of a terminal that kernels are compiled, while that takes long.
+
+A process that compiles for more than a second shows a line on stderr that counts the kernels. It
+goes away when nothing was compiled for a while.
+"""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+_PATIENCE_S = 1.0  # of compilation without a line
+_IDLE_S = 0.5  # after which the line goes away
+_TEXT = "compiling kernels, once on this machine (see `gluonish warm`)"
+
+
+class _State:
+    """What was compiled; changed under a lock.
+
+    Attributes:
+        count: Number of kernels.
+        seconds: Time that they took.
+        bar: The line, while it is shown.
+        closing: Timer that removes it.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seconds = 0.0
+        self.bar: Any = None
+        self.closing: threading.Timer | None = None
+
+
+_state = _State()
+_lock = threading.Lock()
+
+
+def compiled_count() -> int:
+    """Return the number of kernels that this process compiled, without those found on disk."""
+    return _state.count
+
+
+@contextmanager
+def shown() -> Iterator[None]:
+    """Count a kernel that is compiled meanwhile."""
+    start = monotonic()
+    try:
+        yield
+    finally:
+        with _lock:
+            _state.count += 1
+            _state.seconds += monotonic() - start
+            if _state.seconds > _PATIENCE_S and _is_terminal():
+                _show()
+
+
+def _is_terminal() -> bool:
+    try:
+        return bool(sys.stderr.isatty())
+    except (AttributeError, ValueError):  # stderr is None or closed
+        return False
+
+
+def _show() -> None:
+    from tqdm import tqdm
+
+    if _state.closing is not None:
+        _state.closing.cancel()
+    if _state.bar is None:
+        form = "{desc}: {n} [{elapsed}]"
+        _state.bar = tqdm(desc=_TEXT, initial=_state.count - 1, leave=False, bar_format=form)
+    _state.bar.update(1)
+    _state.closing = timer = threading.Timer(_IDLE_S, _close)
+    timer.daemon = True
+    timer.start()
+
+
+def _close() -> None:
+    with _lock:
+        bar, _state.bar, _state.closing = _state.bar, None, None
+        if bar is not None:
+            bar.close()

@@ -1,0 +1,65 @@
+"""``gluonish warm``: compile the kernels of networks ahead."""
+
+import argparse
+import time
+from itertools import product
+
+import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
+from gluonish.core.errors import ArgumentError
+from gluonish.kernels.compiler import compiled_count
+from gluonish.tools.demo import parse_contexts
+from gluonish.tools.score import (
+    inference_calls,
+    parse_batch_sizes,
+    parse_networks,
+    training_calls,
+)
+
+_CALLS = 2  # the second has the kernels that the first one found to pay
+_NETWORKS = "resnet50_v1,mobilenetv2_1.0"
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``warm`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "warm",
+        help="compile the kernels of networks ahead, so that their first call is fast",
+        description="Kernels are compiled when a network first needs them, which takes seconds, "
+        "and kept on disk (in MXNET_HOME) for later processes. This runs networks of the "
+        "model zoo once, so that their kernels, which most networks share, are there.",
+    )
+    parser.add_argument("--networks", default=_NETWORKS, help="(default: %(default)s)")
+    parser.add_argument(
+        "--mode", choices=("inference", "training", "both"), default="both", help="(default: both)"
+    )
+    parser.add_argument("--dtypes", default="float32", help="(default: float32)")
+    parser.add_argument("--batch-sizes", default="1,8", help="(default: %(default)s)")
+    parser.add_argument("--ctx", default="cpu:0", help="the device, such as cpu:0 or gpu:0")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run each network in each way; print how many kernels were compiled."""
+    from tqdm import tqdm
+
+    networks = parse_networks(arguments.networks)
+    sizes = parse_batch_sizes(arguments.batch_sizes)
+    dtypes = arguments.dtypes.split(",")
+    for dtype in dtypes:
+        if dtype not in ("float32", "bfloat16"):
+            raise ArgumentError(f"--dtypes: expected some of float32, bfloat16, got {dtype!r}")
+    contexts = parse_contexts(arguments.ctx)
+    if len(contexts) != 1:
+        raise ArgumentError(f"--ctx: expected one device, got {arguments.ctx!r}")
+    ways = {"inference": (inference_calls,), "training": (training_calls,)}
+    calls = ways.get(arguments.mode, (inference_calls, training_calls))
+    before, start = compiled_count(), time.perf_counter()
+    work = list(product(networks, sizes, dtypes, calls))
+    for name, size, dtype, make in tqdm(work, desc="warm", unit="network", leave=False):
+        make(name, size, dtype, contexts[0])(_CALLS)
+    made, seconds = compiled_count() - before, time.perf_counter() - start
+    if made:
+        print(f"{made} kernels were compiled in {seconds:.0f} s; they are kept for later processes")
+    else:
+        print("all kernels were there already")
+    return 0
