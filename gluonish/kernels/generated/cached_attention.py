@@ -27,6 +27,7 @@ _MOST_QUERIES = 1 << 14  # elements of the queries that share keys, which are on
 _LEAST_ELEMENTS = 1 << 15  # of keys in reach for a thread
 _ROOM = 256  # the memory for the scores of a head is a multiple of this
 _MOST_SCORES = 1 << 16  # that a call in a graph keeps memory for
+_ENDLESS = 1 << 31
 _LOG2_E = 1.4426950408889634
 
 
@@ -160,7 +161,7 @@ class _Attached:
         self._new: tuple[Array, ...] = ()  # out, query, key and value of the last call
         self._plan: KernelPlan | None = None
         self._strides: list[Any] = []  # of caches and scales
-        self._length = self._room = 0  # of the caches, and of the scores of a head
+        self._length = self._room = 0  # first position too far, and scores of a head
         self._params: tuple[Any, int]
         self._places: Array
         self._scores: Array
@@ -202,6 +203,8 @@ class _Attached:
         samples, heads = given[1].shape[:2]
         room = _room_for(newest, self._window)
         length = held[0].shape[2]
+        if self._window is not None and self._window <= length:
+            length = _ENDLESS  # a ring
         if newest >= length or position.min() < 0 or samples * heads * room > _MOST_SCORES:
             return None
         try:

@@ -385,7 +385,8 @@ def save_pretrained(
         config = _merged(family.describe(net), getattr(net, "_extras", {}))
         dtypes = {tensor.dtype.name for tensor in tensors.values()}
         config["dtype"] = dtypes.pop() if len(dtypes) == 1 else "float32"
-        preprocessing = net.preprocessing() if hasattr(net, "preprocessing") else {}
+        described: Any = getattr(net, "preprocessing", dict)
+        preprocessing = described()
         if preprocessing:
             others[PREPROCESSOR] = _json(dict(preprocessing))
     total = sum(array.dtype.itemsize * _size(array) for array in tensors.values())

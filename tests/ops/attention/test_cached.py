@@ -377,7 +377,8 @@ def test_caches_of_another_dtype_than_the_queries(
         pieces = (x[:, :, start : start + count] for x in (q, k, v))
         found.append(step(pieces, held, start))
         start += count
-    want = expected(q, *(x.astype(dtype).astype(np.float32) for x in (k, v)))
+    keys, values = (x.astype(dtype).astype(np.float32) for x in (k, v))
+    want = expected(q, keys, values)
     np.testing.assert_allclose(np.concatenate(found, 2), want, rtol=0, atol=2e-6)
     np.testing.assert_allclose(want, expected(q, k, v), rtol=0, atol=atol)
 
@@ -441,3 +442,22 @@ def test_positions_out_of_range_are_refused_by_replays() -> None:
         refused = pytest.raises(OperatorError, match="expected a position from 0 to 15")
         with refused if fails else nullcontext():
             net(x, *caches, mx.nd.array(places, dtype="int32")).wait_to_read()
+
+
+def test_replays_of_a_graph_go_round_a_ring() -> None:
+    net = _Step(layout="NTHC", causal=True, window=12)
+    draw = np.random.default_rng(4).standard_normal
+    steps = [mx.nd.array(draw((2, 1, 8, 32))) for _ in range(50)]
+    found = []
+    for static, length in ((False, 50), (True, 16)):
+        if static:
+            net.hybridize(static_alloc=True, static_shape=True)
+        caches = [mx.nd.zeros((2, 2, length, 32)) for _ in "kv"]
+        found.append(
+            [
+                net(x, *caches, mx.nd.array([i, max(i - 3, 0)], dtype="int32")).asnumpy()
+                for i, x in enumerate(steps)
+            ]
+        )
+    for want, got in zip(*found, strict=True):
+        np.testing.assert_array_equal(got, want)
