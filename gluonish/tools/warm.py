@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from itertools import product
+from functools import partial
 
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 from gluonish.core.errors import ArgumentError
@@ -54,9 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
     ways = {"inference": (inference_calls,), "training": (training_calls,)}
     calls = ways.get(arguments.mode, (inference_calls, training_calls))
     before, start = compiled_count(), time.perf_counter()
-    work = list(product(networks, sizes, dtypes, calls))
-    for name, size, dtype, make in tqdm(work, desc="warm", unit="network", leave=False):
-        make(name, size, dtype, contexts[0])(_CALLS)
+    work = [
+        partial(make, name, size, dtype, contexts[0])
+        for name in networks
+        for size in sizes
+        for dtype in dtypes
+        for make in calls
+    ]
+    for prepare in tqdm(work, desc="warm", unit="network", leave=False):
+        prepare()(_CALLS)
     made, seconds = compiled_count() - before, time.perf_counter() - start
     if made:
         print(f"{made} kernels were compiled in {seconds:.0f} s; they are kept for later processes")

@@ -160,9 +160,10 @@ def _three_axes(layout: _Layout) -> tuple[list[int], list[int]]:
         each *= extent
     if tuple(reversed(expected)) != layout.strides:
         raise RefusedError("rotary_embedding: expected contiguous arrays, got strided ones")
-    first = shape[0] if len(shape) > 2 else 1
-    joined = [first, math.prod(shape[1:-2]), shape[-2]]
-    return joined, [joined[1] * joined[2] * shape[-1], joined[2] * shape[-1], shape[-1]]
+    *before, steps, width = shape
+    samples = before[0] if before else 1
+    heads = math.prod(before[1:])
+    return [samples, heads, steps], [heads * steps * width, steps * width, width]
 
 
 def _layout_of(out: Array, data: Array, positions: Array, dim: int, attrs: Attrs) -> _Layout:
