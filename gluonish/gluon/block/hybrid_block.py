@@ -25,6 +25,7 @@ from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.core.tracebacks import shorten
 from gluonish.core.versions import Basis, Version
+from gluonish.gluon.block import mxnet_attributes
 from gluonish.gluon.block.arguments import (
     by_position,
     check_one_kind,
@@ -33,20 +34,19 @@ from gluonish.gluon.block.arguments import (
     unhashable_error,
 )
 from gluonish.gluon.block.block import Block
-from gluonish.gluon.block.checkpointing import call_checkpointed, holds_checkpoints
-from gluonish.gluon.block.checkpointing import state as checkpoints
-from gluonish.gluon.block.hooks import warn_of_hooks
-from gluonish.gluon.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, graph_of_call
-from gluonish.gluon.block.mxnet_attributes import HybridAttributes
-from gluonish.gluon.block.newest_graph import InferredGraph, describe, export_graph
-from gluonish.gluon.block.options import HybridOptions, checked_options
-from gluonish.gluon.block.places import (
+from gluonish.gluon.block.block_errors import (
     binding_error,
     child_error,
     input_error,
     refuse_assigned_data,
     refuse_unconstructed,
 )
+from gluonish.gluon.block.checkpointing import call_checkpointed, holds_checkpoints
+from gluonish.gluon.block.checkpointing import state as checkpoints
+from gluonish.gluon.block.hooks import warn_of_hooks
+from gluonish.gluon.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, graph_of_call
+from gluonish.gluon.block.newest_graph import InferredGraph, describe, export_graph
+from gluonish.gluon.block.options import HybridOptions, checked_options
 from gluonish.gluon.block.tracing import (
     Reads,
     Traced,
@@ -74,7 +74,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, NDArray | Symbol)
 
 
-class HybridBlock(HybridAttributes):
+class HybridBlock(Block):
     """Base class of layers and networks that can be hybridized: run as a compiled graph.
 
     A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which receives the block's
@@ -566,3 +566,14 @@ class HybridBlock(HybridAttributes):
         """
         self._op_hook = (callback, monitor_all)
         super().register_op_hook(callback, monitor_all)
+
+    # Private names of MXNet that programs use.
+    _cached_graph = property(mxnet_attributes.cached_graph)
+    _cached_op = property(mxnet_attributes.cached_op)
+    _flags = property(mxnet_attributes.flags)
+    _in_format = property(mxnet_attributes.in_format)
+    _out_format = property(mxnet_attributes.out_format)
+    _deferred_infer_shape = mxnet_attributes.deferred_infer_shape
+    _get_graph = mxnet_attributes.get_graph
+    _build_cache = mxnet_attributes.build_cache
+    _call_cached_op = mxnet_attributes.call_cached_op
