@@ -94,6 +94,6 @@ def source_folder() -> Path:
         if file.parts[-2:] == ("docs", "conf.py"):
             return Path(str(file.locate())).resolve().parents[1]
     raise MissingFileError(
-        f"docs: expected the pages of the documentation, got none beside {clone} and none that "
+        f"docs: expected the pages of the documentation, got none in {clone} and none that "
         "the package installed; run the command in a clone of the repository"
     )

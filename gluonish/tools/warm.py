@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     networks = parse_networks(arguments.networks)
     sizes = parse_batch_sizes(arguments.batch_sizes)
-    dtypes = arguments.dtypes.split(",")
+    dtypes = [dtype.strip() for dtype in arguments.dtypes.split(",")]
     for dtype in dtypes:
         if dtype not in ("float32", "bfloat16"):
             raise ArgumentError(f"--dtypes: expected some of float32, bfloat16, got {dtype!r}")
@@ -64,8 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
     for prepare in tqdm(work, desc="warm", unit="network", leave=False):
         prepare()(_CALLS)
     made, seconds = compiled_count() - before, time.perf_counter() - start
-    if made:
-        print(f"{made} kernels were compiled in {seconds:.0f} s; they are kept for later processes")
+    if contexts[0].device_type != "cpu":  # CuPy compiles, and does not say what it found on disk
+        print(f"The kernels of {contexts[0]} are on disk after {seconds:.0f} s")
+    elif made:
+        print(f"Compiled {made} kernels in {seconds:.0f} s; later processes load them from disk")
     else:
-        print("all kernels were there already")
+        print("All kernels were on disk already")
     return 0

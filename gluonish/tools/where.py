@@ -130,12 +130,11 @@ def _found(name: str) -> Operator | str:
         return find_operator(name)
     path = name.removeprefix("gluonish.").removeprefix("mxnet.").removeprefix("mx.")
     found = _resolve(path)
-    places = [""] if found is not None else [f"{place}." for place in _CLASSES]
-    if "." not in path:
-        known = (x for place in places if callable(x := _resolve(f"{place}{path}")))
-        found = next(known, None)
+    if found is None and "." not in path:
+        members = (_resolve(f"{module}.{path}") for module in _CLASSES)
+        found = next(filter(callable, members), None)
     if found is None or not callable(found):
-        names = {*all_names(), *(x for place in _CLASSES for x in dir(_resolve(place)))}
+        names = {*all_names(), *(x for module in _CLASSES for x in dir(_resolve(module)))}
         raise ArgumentError(
             f"where: expected an operator, a function or a class, got {name!r}"
             f"{nearest(path.rpartition('.')[2], [x for x in names if not x.startswith('__')])}"

@@ -26,7 +26,7 @@ def test_a_network_runs_once_in_each_way(capsys: pytest.CaptureFixture[str]) -> 
     assert cli.main(["warm", *network]) == 0
     capsys.readouterr()
     assert cli.main(["warm", *network]) == 0  # the first call has left nothing to do
-    assert "all kernels were there already" in capsys.readouterr().out
+    assert "All kernels were on disk already" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tells users of a terminal that kernels are compiled, while that takes long.
+"""Shows on a terminal that kernels are compiled, while that takes long.
 
 A process that compiles for more than a second shows a line on stderr that counts the kernels. It
 goes away when nothing was compiled for a while.
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
+
+from gluonish.core.timeout_lock import TimeoutLock
 
 _PATIENCE_S = 1.0  # of compilation without a line
 _IDLE_S = 0.5  # after which the line goes away
@@ -34,7 +36,7 @@ class _State:
 
 
 _state = _State()
-_lock = threading.Lock()
+_lock = TimeoutLock()  # a fork may lose its owner
 
 
 def compiled_count() -> int:
@@ -46,14 +48,12 @@ def compiled_count() -> int:
 def shown() -> Iterator[None]:
     """Count a kernel that is compiled meanwhile."""
     start = monotonic()
-    try:
-        yield
-    finally:
-        with _lock:
-            _state.count += 1
-            _state.seconds += monotonic() - start
-            if _state.seconds > _PATIENCE_S and _is_terminal():
-                _show()
+    yield
+    with _lock:
+        _state.count += 1
+        _state.seconds += monotonic() - start
+        if _state.seconds > _PATIENCE_S and _is_terminal():
+            _show()
 
 
 def _is_terminal() -> bool:
