@@ -17,7 +17,27 @@ def prompt_of(length: int, vocabulary: int) -> list[int]:
     return [int(x) for x in np.random.default_rng(length).integers(0, vocabulary, length)]
 
 
-class Gluonish:
+class _Generates:
+    """A job that generates tokens by ``_tokens``."""
+
+    def start(self) -> None:
+        """Generate for the first time."""
+        self.run(1)
+
+    def run(self, count: int) -> None:
+        """Generate ``count`` times."""
+        for _ in range(count):
+            self._tokens()
+
+    def check(self) -> Any:
+        """The new tokens."""
+        return self._tokens()
+
+    def _tokens(self) -> list[int]:
+        raise NotImplementedError
+
+
+class Gluonish(_Generates):
     """Calls of ``generate``.
 
     Args:
@@ -41,19 +61,6 @@ class Gluonish:
         if int8:
             self._net.quantize_weights("int8", group=64)
         self._prompt, self._new = prompt, new
-
-    def start(self) -> None:
-        """Generate for the first time."""
-        self.run(1)
-
-    def run(self, count: int) -> None:
-        """Generate ``count`` times."""
-        for _ in range(count):
-            self._tokens()
-
-    def check(self) -> Any:
-        """The new tokens."""
-        return self._tokens()
 
     def _tokens(self) -> list[int]:
         made: list[int] = self._net.generate(self._prompt, self._new, eos_token_id=None)
@@ -91,7 +98,7 @@ class Linear:
         return []
 
 
-class Torch:
+class Torch(_Generates):
     """Calls of transformers' ``generate``, with a static cache and a compiled step on request.
 
     Args: As of `Gluonish`, and compiled: whether ``torch.compile`` is used.
@@ -121,17 +128,8 @@ class Torch:
             self._net.forward = torch.compile(self._net.forward, dynamic=False)
 
     def start(self) -> None:
-        """Generate for the first time."""
+        """Generate for the first time, and once more: the second call compiles, too."""
         self.run(2)
-
-    def run(self, count: int) -> None:
-        """Generate ``count`` times."""
-        for _ in range(count):
-            self._tokens()
-
-    def check(self) -> Any:
-        """The new tokens."""
-        return self._tokens()
 
     def _tokens(self) -> list[int]:
         with self._torch.inference_mode():
@@ -140,7 +138,7 @@ class Torch:
         return made
 
 
-class Llama:
+class Llama(_Generates):
     """Calls of llama.cpp's ``generate``, on a GGUF file that is made of the folder.
 
     Args: As of `Gluonish`.
@@ -159,19 +157,6 @@ class Llama:
             verbose=False,
         )
         self._prompt, self._new = prompt, new
-
-    def start(self) -> None:
-        """Generate for the first time."""
-        self.run(1)
-
-    def run(self, count: int) -> None:
-        """Generate ``count`` times."""
-        for _ in range(count):
-            self._tokens()
-
-    def check(self) -> Any:
-        """The new tokens."""
-        return self._tokens()
 
     def _tokens(self) -> list[int]:
         self._net.reset()

@@ -46,14 +46,14 @@ def shorten(error: BaseException, caller: FrameType | None = None) -> None:
     # A trace finds the blocks that it cannot trace in the frames.
     if isinstance(error, UntraceableError) or GLUONISH_FULL_TRACEBACKS.value:
         return
-    kept: list[TracebackType] = []
+    frames: list[TracebackType] = []
     last: TracebackType | None = None
     entry = error.__traceback__
     while entry is not None:
         if not is_ours(entry.tb_frame.f_code):
             if last is not None and not ours and _is_library(entry):
                 return  # this package called a library in a way that failed
-            kept.append(entry)
+            frames.append(entry)
             last = None
         else:
             last = entry
@@ -61,7 +61,7 @@ def shorten(error: BaseException, caller: FrameType | None = None) -> None:
     if last is not None and not ours:
         return
     shorter: TracebackType | None = None
-    for entry in reversed(kept):
+    for entry in reversed(frames):
         frame, number = entry.tb_frame, entry.tb_lineno
         shorter = TracebackType(shorter, frame, entry.tb_lasti, number)
     error.__traceback__ = shorter

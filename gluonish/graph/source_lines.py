@@ -19,11 +19,6 @@ _PACKAGE = str(Path(__file__).parents[1])
 _HAS_LINE = re.compile(r"; at [^;]+:\d+ in ")
 
 
-def is_ours(frame: FrameType) -> bool:
-    """Return whether a frame runs code of this package."""
-    return frame.f_code.co_filename.startswith(_PACKAGE)
-
-
 class Line(NamedTuple):
     """A line of a program."""
 

@@ -408,7 +408,7 @@ def _free_transpositions(nodes: Sequence[Node], anchors: Collection[int]) -> set
         if node.op is not None
         and (move := moves_channels(node.op, node.attrs, len(node.specs[0].shape)))
     }
-    wanted, unwanted = set(), set()
+    read_last, read_first = set(), set()
     for node in nodes if moves else ():
         gains = id(node) in anchors or moves.get(id(node)) == "last"
         takes = node.op is not None and follows_layout(node.op)
@@ -416,10 +416,10 @@ def _free_transpositions(nodes: Sequence[Node], anchors: Collection[int]) -> set
             if moves.get(id(value.node)) != "first":
                 continue
             if gains and not i:
-                wanted.add(id(value.node))
+                read_last.add(id(value.node))
             elif gains or not takes:
-                unwanted.add(id(value.node))
-    return wanted - unwanted
+                read_first.add(id(value.node))
+    return read_last - read_first
 
 
 def _positions(node: Node, positions: Positions) -> Sequence[int]:

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 from gluonish.core.errors import ArgumentTypeError, NotImplementedForSymbol
 from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.tracebacks import is_ours
 from gluonish.core.value_scope import ValueScope
-from gluonish.graph.source_lines import is_ours
 
 __all__ = [
     "HybridForward",
@@ -136,7 +136,7 @@ def means_outputs(symbol: Any, what: str) -> None:
     """
     if len(symbol._values) != 1 or not _in_hybrid_forward.get() or follows_mxnet():
         return
-    if not is_ours(sys._getframe(2)):
+    if not is_ours(sys._getframe(2).f_code):
         raise NotImplementedForSymbol(refusal(what, symbol, _ELEMENTS))
 
 
@@ -149,11 +149,11 @@ def check_key(symbol: Any, key: Any) -> None:
     """
     if isinstance(key, str) or len(symbol._values) != 1 or not _in_hybrid_forward.get():
         return
+    is_index = isinstance(key, int | slice)
+    if is_index and (follows_mxnet() or is_ours(sys._getframe(2).f_code)):
+        return
     message = refusal(f"x[{_written(key)}]", symbol, _selection(key))
-    if not isinstance(key, int | slice):
-        raise ArgumentTypeError(message)
-    if not follows_mxnet() and not is_ours(sys._getframe(2)):
-        raise NotImplementedForSymbol(message)
+    raise (NotImplementedForSymbol if is_index else ArgumentTypeError)(message)
 
 
 def _written(key: Any) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.gluon.block.places import input_error
+from gluonish.gluon.block.block_errors import input_error
 from gluonish.gluon.block.protocols import Named, Traceable
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol

@@ -17,12 +17,12 @@ from gluonish.core.habits import add_habits
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.tracebacks import short_traceback, shorten
 from gluonish.core.versions import Version, VersionedDict
+from gluonish.gluon.block.block_errors import check_prefix, child_error, refuse_unconstructed
 from gluonish.gluon.block.checkpointing import call_checkpointed
 from gluonish.gluon.block.checkpointing import state as checkpoints
 from gluonish.gluon.block.collecting import adopt, collect
 from gluonish.gluon.block.files import load_arrays, load_block, load_model, save_block, save_model
 from gluonish.gluon.block.hooks import HookHandle, Hooks
-from gluonish.gluon.block.places import check_prefix, child_error, refuse_unconstructed
 from gluonish.gluon.block.scope import NameScope, name_block
 from gluonish.gluon.block.summary import summarize
 from gluonish.gluon.parameter import Parameter, ParameterDict, register_path

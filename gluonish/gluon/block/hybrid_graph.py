@@ -13,9 +13,9 @@ from gluonish.core.spec import PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import call_packed
+from gluonish.gluon.block.block_errors import locate_node
 from gluonish.gluon.block.files import values_by_name
 from gluonish.gluon.block.options import HybridOptions
-from gluonish.gluon.block.places import locate_node
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.block.tracing import (
     Traced,

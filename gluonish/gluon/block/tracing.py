@@ -24,7 +24,7 @@ from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version, reads
 from gluonish.gluon.block.arguments import call_packed
 from gluonish.gluon.block.block import Block
-from gluonish.gluon.block.places import locate_node
+from gluonish.gluon.block.block_errors import locate_node
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.parameter import Parameter
 from gluonish.graph.inference import infer

@@ -346,8 +346,8 @@ class MultiHeadAttention(HybridBlock):
         if cache is not None and positions is None and self.rotary is not None:
             axis = self._layout.index("T")
             positions = cached_places_of_each(F, query, axis, cache[2])
-        if cache is not None and self._turns_together:
-            return self._turned(F, self.qkv(query), positions)
+        if cache is not None and self._rotates_together:
+            return self._rotated(F, self.qkv(query), positions)
         q, k, v = self._project(F, query, key, value)
         q = self._prepare(F, q, self.query_norm, positions)
         return q, self._prepare(F, k, self.key_norm, positions if key is None else None), v
@@ -435,22 +435,22 @@ class MultiHeadAttention(HybridBlock):
         return tuple(self._split(F, x, n)[0] for x, n in zip(made, heads, strict=True))
 
     @property
-    def _turns_together(self) -> bool:
+    def _rotates_together(self) -> bool:
         """Whether queries and keys of one projection are rotated, and nothing else."""
         norms = self.query_norm, self.key_norm
         return self._fused and isinstance(self.rotary, RotaryEmbedding) and norms == (None, None)
 
-    def _turned(self, F: ModuleType, joined: Any, positions: Any) -> tuple[Any, Any, Any]:
+    def _rotated(self, F: ModuleType, joined: Any, positions: Any) -> tuple[Any, Any, Any]:
         """Return heads of queries and keys, rotated by one operator, and of values.
 
-        For a step of generation an operator more takes longer than the copies that others save.
+        In a step of generation, one operator fewer saves more time than copies of slices take.
         """
         queries, keys, values = self._heads
-        turning, v = self._split(F, joined, queries + keys, values)
+        joint, v = self._split(F, joined, queries + keys, values)
         assert self.rotary is not None
-        turned = self.rotary(turning, positions)
-        q = F.slice_axis(turned, axis=2, begin=0, end=queries)
-        return q, F.slice_axis(turned, axis=2, begin=queries, end=None), v
+        rotated = self.rotary(joint, positions)
+        q = F.slice_axis(rotated, axis=2, begin=0, end=queries)
+        return q, F.slice_axis(rotated, axis=2, begin=queries, end=None), v
 
     def _queries(self, F: ModuleType, query: Any) -> Any:
         """Return heads of queries, without keys and values."""

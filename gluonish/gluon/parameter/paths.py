@@ -79,27 +79,27 @@ def path_of(member: object) -> str:
     return ".".join(reversed(names))
 
 
-def place_of(member: object) -> str:
+def location_of(member: object) -> str:
     """Return the path as a program writes it, for messages: ``net[0].weight``, ``features[0]``."""
     path = _INDEX.sub(r"[\1]", path_of(member))
     return f"net{path}" if path.startswith("[") else path
 
 
 def described(parameter: _Named) -> str:
-    """Return a parameter's type and name for messages, with its place if nested."""
+    """Return a parameter's type and name for messages, with its location if nested."""
     name = f"{type(parameter).__name__} {parameter.name}"
-    return f"{name} ({place_of(parameter)})" if "." in path_of(parameter) else name
+    return f"{name} ({location_of(parameter)})" if "." in path_of(parameter) else name
 
 
 def locate(error: OperatorError, block: object) -> None:
-    """Prefix an operator's error with the calling block and its place in the network.
+    """Prefix an operator's error with the calling block and its location in the network.
 
     The message names the innermost block.
     """
     if error.located or not error.args:
         return
-    place = place_of(block)
+    location = location_of(block)
     name = f"{type(block).__name__} {getattr(block, 'name', '')}"
-    where = f"{name} ({place})" if place else name
+    where = f"{name} ({location})" if location else name
     error.args = (f"{where}: {error}", *error.args[1:])
     error.located = True

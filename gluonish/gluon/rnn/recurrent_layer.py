@@ -13,8 +13,8 @@ from gluonish.core.number_check import DeferErrorToCall, check_numbers
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.core.tracebacks import shorten
 from gluonish.gluon.block.arguments import check_one_kind
+from gluonish.gluon.block.block_errors import input_error
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.block.places import input_error
 from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.parameter import Init

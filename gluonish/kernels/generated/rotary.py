@@ -36,13 +36,13 @@ _MANY = 64  # tables that are cached
 _SOURCE = """
 def body(begin, end, params):
     out, x = f32(params[0]), f32(params[1])
-    table, places = f32(params[2]), {places}(params[3])
+    table, positions = f32(params[2]), {positions}(params[3])
     width, half, sign = params[4], params[5], float32(params[6])
     n, m = params[7], params[8]
     for row in range(begin, end):
         a, c = row // (n * m), row % m
         b = row // m - a * n
-        at_cos = places[a * params[12] + b * params[13] + c * params[14]] * 2 * half
+        at_cos = positions[a * params[12] + b * params[13] + c * params[14]] * 2 * half
         at_sin = at_cos + half
         to = row * width
         at = a * params[9] + b * params[10] + c * params[11]
@@ -59,7 +59,7 @@ def body(begin, end, params):
             out[to + j] = x[at + j]
 """
 _MEMBERS = {"halves": ("j", "half + j"), "neighbours": ("2 * j", "2 * j + 1")}  # of a pair
-_PLACES = {INT32: "i32", INT64: "i64"}
+_POSITIONS = {INT32: "i32", INT64: "i64"}
 
 _kept: dict[tuple[Any, ...], Array] = {}
 
@@ -112,7 +112,7 @@ class _Layout(NamedTuple):
         dtypes: Those of out and data.
         shape: Of the data.
         strides: Of the data, in bytes.
-        places: Dtype of the positions.
+        positions: Dtype of the positions.
         shared: Whether all samples have the same positions.
         axes: The operator's layout.
         dim: Number of elements of a row that are rotated.
@@ -123,7 +123,7 @@ class _Layout(NamedTuple):
     dtypes: tuple[np.dtype[Any], ...]
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    places: np.dtype[Any]
+    positions: np.dtype[Any]
     shared: bool
     axes: str
     dim: int
@@ -135,16 +135,16 @@ class _Layout(NamedTuple):
 def _plan_of(layout: _Layout) -> KernelPlan:
     shape, strides = _three_axes(layout)
     sample, step = _AXES[layout.axes]
-    places = [0, 0, 0]
-    places[step] = 1
+    steps = [0, 0, 0]
+    steps[step] = 1
     if not layout.shared:
-        places[sample] = shape[step]
+        steps[sample] = shape[step]
     *_, width = layout.shape
     numbers = [width, layout.dim // 2, -1 if layout.transposed else 1, *shape[1:]]
     first, second = _MEMBERS[layout.pairing]
-    source = _SOURCE.format(first=first, second=second, places=_PLACES[layout.places])
+    source = _SOURCE.format(first=first, second=second, positions=_POSITIONS[layout.positions])
     source = narrowed(source, ("out", "x"), layout.dtypes)
-    params = [0, 0, 0, 0, *numbers, *strides, *places]
+    params = [0, 0, 0, 0, *numbers, *strides, *steps]
     rows = math.prod(layout.shape[:-1])
     return KernelPlan(compile_kernel(source), params, rows, max(1, _GRAIN // width))
 
@@ -213,21 +213,21 @@ class _Attached:
         """Rotate."""
         used = [arrays[i] for i in self._operands]
         if self._plan is not None and len(used) == 3:
-            places = used[2]
-            if places.size == 1:
-                least = most = places.item()
+            positions = used[2]
+            if positions.size == 1:
+                least = most = positions.item()
             else:
-                least, most = places.min(), places.max()
+                least, most = positions.min(), positions.max()
             table = _kept.get(self._key)
             if table is not None and least >= 0 and most < len(table):
-                self._plan.run(used[0], used[1], table, places)
+                self._plan.run(used[0], used[1], table, positions)
                 return
         self._run_otherwise(*used)
 
     def _run_otherwise(self, out: Array, data: Array, *positions: Array) -> None:
         attrs = self._attrs
         plain = not attrs["offset"] and attrs["scaling"] != "dynamic" and len(positions) == 1
-        if plain and positions[0].dtype in _PLACES and positions[0].flags.c_contiguous:
+        if plain and positions[0].dtype in _POSITIONS and positions[0].flags.c_contiguous:
             dim = width_of(data.shape, attrs)
             self._key = _key_of(dim, attrs)
             self._plan = _plan_of(_layout_of(out, data, positions[0], dim, attrs))

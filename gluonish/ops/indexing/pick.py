@@ -144,11 +144,7 @@ def _pick_infer(
     if index.shape not in (reduced, dropped) and not (index.shape == (1,) and not dropped):
         raise OperatorError(
             f"pick: expected index of shape {dropped} or {reduced} for data {data.shape} and axis "
-            f"{axis}, got {index.shape}"
-            + (
-                "; for one-hot labels pass sparse_label=False to the loss"
-                * (index.shape == data.shape)
-            )
+            f"{axis}, got {index.shape}{_ONE_HOT if index.shape == data.shape else ''}"
         )
     return (Spec(reduced if keepdims else dropped or (1,), data.dtype),)
 

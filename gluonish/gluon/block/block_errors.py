@@ -8,16 +8,16 @@ from gluonish.core.errors import ArgumentTypeError, OperatorError, ParameterErro
 from gluonish.core.habits import described_value
 from gluonish.gluon.block.protocols import BlockTree, Named
 from gluonish.gluon.parameter import ParameterDict
-from gluonish.gluon.parameter.paths import locate, place_of
+from gluonish.gluon.parameter.paths import locate, location_of
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def described_block(block: Named) -> str:
-    """Return the class, name and place of a Block, for messages: ``Dense dense0 (net[2])``."""
-    place = place_of(block)
+    """Return the class, name and location of a Block, for messages: ``Dense dense0 (net[2])``."""
+    location = location_of(block)
     name = f"{type(block).__name__} {block.name}"
-    return f"{name} ({place})" if place else name
+    return f"{name} ({location})" if location else name
 
 
 def locate_node(error: OperatorError, network: BlockTree) -> None:
