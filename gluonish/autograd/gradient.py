@@ -6,7 +6,7 @@ from gluonish.autograd.scopes import GradientMode
 from gluonish.autograd.tape import gradients_of, run_backward
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.recording import Leaf
+from gluonish.ndarray.recording import Leaf, marked
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
 Arrays = NDArray | Sequence[NDArray]
@@ -70,7 +70,7 @@ def mark_variables(
             raise ArgumentError(
                 f"mark_variables: expected a gradient of shape {array.shape}, got {buffer.shape}"
             )
-        array._edge = (Leaf(buffer, req), 0)
+        array._edge = marked(array, Leaf(buffer, req))
 
 
 def backward(

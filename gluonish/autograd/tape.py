@@ -16,7 +16,14 @@ from gluonish.core.errors import AutogradError
 from gluonish.engine import current_engine
 from gluonish.ndarray import full, recording, zeros
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, GradientEdge, NDArray, assign
-from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode, freed_error
+from gluonish.ndarray.recording import (
+    RECORDING,
+    Leaf,
+    Node,
+    OperatorNode,
+    freed_error,
+    leaf_of,
+)
 from gluonish.ops.elementwise.binary import ADD
 from gluonish.ops.elementwise.constant_like import ZEROS_LIKE
 from gluonish_engine import Var
@@ -84,7 +91,7 @@ def gradients_of(
     recording_gradients = recording.mode.get() & RECORDING
     result = []
     for i, variable in enumerate(variables):
-        leaf = None if variable._edge is None else variable._edge[0]
+        leaf = leaf_of(variable._edge)
         if leaf not in gradients:
             raise AutogradError(
                 f"grad: expected variables that the heads depend on, got variable {i} of shape "

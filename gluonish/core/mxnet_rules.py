@@ -1,13 +1,24 @@
 """The switch between the behaviour of MXNet 1.9 and that of 2.0, where they conflict.
 
 Under ``import gluonish`` the 2.0 behaviour applies where it does not break 1.9 programs. Under the
-name ``mxnet`` (`gluonish.as_mxnet`) the 1.9 behaviour applies everywhere. `DIFFERENCES` lists every
-use of `follows_mxnet`.
+name ``mxnet`` the behaviour of one version applies everywhere: that of 1.9 with
+`gluonish.as_mxnet`, that of 2.0 with `gluonish.as_mxnet2`. `DIFFERENCES` lists every use of
+`follows_mxnet` and `follows_mxnet1`, `DIFFERENCES2` every use of `follows_mxnet2`.
 """
 
+from enum import IntEnum
 from typing import NamedTuple
 
-VERSION = "1.9.1"  # the emulated version
+VERSION = "1.9.1"  # the emulated versions
+VERSION2 = "2.0.0"
+
+
+class Rules(IntEnum):
+    """Whose behaviour applies."""
+
+    GLUONISH = 0
+    MXNET1 = 1
+    MXNET2 = 2
 
 
 class Difference(NamedTuple):
@@ -108,19 +119,48 @@ DIFFERENCES = (
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
 
-_follows = False
+# What is otherwise with `gluonish.as_mxnet2`. Where `DIFFERENCES` is about leniency, it applies,
+# too.
+DIFFERENCES2 = (
+    Difference("`__version__`", f'"{VERSION2}"', "gluonish's own"),
+    Difference(
+        "keys of `Block.collect_params()` and `Block.params`",
+        "are attribute paths, `body.0.weight`; the result is a dict",
+        "are full names, `net0_dense0_weight`; paths are found, too",
+    ),
+    Difference(
+        "`attach_grad` and `mark_variables` of a recorded `nd` array",
+        "keep it in the graph: the gradient goes on to what it was computed from",
+        "cut it from the graph; `np` arrays are kept",
+    ),
+)
+
+_rules = Rules.GLUONISH
 
 
 def follows_mxnet() -> bool:
+    """Return whether the behaviour of MXNet, 1.9 or 2.0, applies everywhere."""
+    return _rules != Rules.GLUONISH
+
+
+def follows_mxnet1() -> bool:
     """Return whether the behaviour of MXNet 1.9 applies everywhere."""
-    return _follows
+    return _rules == Rules.MXNET1
 
 
-def follow_mxnet(active: bool = True) -> bool:
-    """Switch the behaviour of MXNet 1.9 on or off; return the previous setting.
+def follows_mxnet2() -> bool:
+    """Return whether the behaviour of MXNet 2.0 applies everywhere."""
+    return _rules == Rules.MXNET2
+
+
+def follow_mxnet(rules: int = Rules.MXNET1) -> Rules:
+    """Set whose behaviour applies; return the previous setting.
 
     Blocks keep their existing graphs: switch before the first call.
+
+    Args:
+        rules: One of `Rules`; True for MXNet 1.9, False for gluonish.
     """
-    global _follows
-    before, _follows = _follows, bool(active)
+    global _rules
+    before, _rules = _rules, Rules(rules)
     return before

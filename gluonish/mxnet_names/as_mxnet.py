@@ -1,90 +1,19 @@
-"""gluonish under the name ``mxnet``, for unmodified programs.
+"""gluonish under the name ``mxnet``, for unmodified programs for MXNet 1.x.
 
-After ``import gluonish.as_mxnet`` as a program's first line, ``import mxnet...`` imports gluonish's
-modules, with the rules of MXNet 1.9.1 (`gluonish.core.mxnet_rules`), in this process and its child
-processes. ``python -m gluonish.as_mxnet train.py`` runs an unmodified program in this way.
+After ``import gluonish.as_mxnet`` as a program's first line, ``import mxnet...`` imports
+gluonish's modules, with the rules of MXNet 1.9.1 (`gluonish.core.mxnet_rules`), in this process and
+its child processes. A program runs unmodified by ``python -m gluonish.as_mxnet train.py``.
 """
 
-import re
 import sys
-from importlib.machinery import PathFinder
-from importlib.metadata import packages_distributions, version
-from pathlib import Path
 
-from gluonish.core.config.environment import extend_python_path
-from gluonish.core.errors import NameTakenError
-from gluonish.core.lazy import extend
 from gluonish.core.loading import load
-from gluonish.core.module_names import alias_modules
-from gluonish.core.mxnet_rules import VERSION, follow_mxnet
-from gluonish.mxnet_names.imported_modules import (
-    further_modules,
-    imported_modules,
-    starred_modules,
-)
-from gluonish.mxnet_names.table import MODULES
+from gluonish.core.mxnet_rules import Rules
+from gluonish.mxnet_names.replacing import install
 
-__all__ = ["install"]
+__all__: list[str] = []
 
-# A folder for the module path of child processes, with a package `mxnet`.
-_FOLDER = Path(__file__).parent / "mxnet_path"
-
-
-def install() -> None:
-    """Alias ``mxnet`` and its submodules to gluonish's modules, and follow MXNet's rules.
-
-    Raises:
-        NameTakenError: Another package of that name is installed or was imported.
-    """
-    root = sys.modules["gluonish"]
-    if sys.modules.get("mxnet") is not root:
-        found = PathFinder.find_spec("mxnet")
-        origin = None if found is None else found.origin
-        if origin is not None and not _is_gluonish(origin):
-            raise NameTakenError(
-                f"as_mxnet: expected no other package named mxnet, got {_describe(origin)}; use "
-                "an environment without it"
-            )
-        if origin is None:
-            sys.path.append(str(_FOLDER))
-            extend_python_path(str(_FOLDER))
-    alias_modules({"mxnet": "gluonish", **further_modules()})
-    sys.modules["mxnet"] = root
-    root.__version__ = VERSION  # type: ignore[attr-defined]  # of a module
-    for frontend in ("ndarray", "symbol"):  # the modules `F`; programs compare their names
-        sys.modules[f"gluonish.{frontend}"].__name__ = f"mxnet.{frontend}"
-    for name, module in tuple(sys.modules.items()):  # programs check for loaded modules
-        if name.startswith("gluonish."):
-            sys.modules.setdefault(f"mxnet.{name.removeprefix('gluonish.')}", module)
-    for name, real in MODULES.items():
-        if f"gluonish.{real}" in sys.modules:
-            sys.modules.setdefault(f"mxnet.{name}", sys.modules[f"gluonish.{real}"])
-    follow_mxnet()
-    starred = starred_modules()
-    for name, attributes in imported_modules().items():
-        extend(name, attributes, starred=name in starred)
-    load("multiprocessing.pool")  # programs use it without importing it
-
-
-def _is_gluonish(origin: str) -> bool:
-    """Whether a file is gluonish's ``mxnet/__init__.py``."""
-    try:
-        return (
-            re.search(rb"^import gluonish\.[.\w]*as_mxnet", Path(origin).read_bytes(), re.M)
-            is not None
-        )
-    except OSError:
-        return False
-
-
-def _describe(origin: str) -> str:
-    folder = Path(origin).parent
-    installed = packages_distributions().get("mxnet", ())
-    named = ", ".join(f"{name} {version(name)} (pip uninstall {name})" for name in installed)
-    return f"{named} in {folder}" if named else f"the package in {folder}"
-
-
-install()
+install(Rules.MXNET1)
 
 if __name__ == "__main__":
     sys.exit(load("gluonish.mxnet_names.program").main(sys.argv[1:]))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from gluonish.core.command import exit_status
 from gluonish.core.errors import ArgumentError
 from gluonish.core.loading import load
+from gluonish.core.mxnet_rules import Rules, follow_mxnet
 from gluonish.mxnet_names.script import (
     become_code,
     become_input,
@@ -27,12 +28,18 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         description="Run a Python program in which, and in the processes it starts, `import mxnet` "
         "gives gluonish's modules with the rules of MXNet 1.9.1. The rest is as Python does it: "
         "arguments, __main__, module path, exit status. `python -m gluonish.as_mxnet` is the same.",
-        usage="gluonish run [--numpy1] (SCRIPT | - | -m MODULE | -c CODE) [ARGUMENT ...]",
+        usage="gluonish run [--mxnet2] [--numpy1] (SCRIPT | - | -m MODULE | -c CODE) "
+        "[ARGUMENT ...]",
     )
     parser.add_argument(
         "--numpy1",
         action="store_true",
         help="restore names that NumPy 2 removed, such as np.bool and np.float_",
+    )
+    parser.add_argument(
+        "--mxnet2",
+        action="store_true",
+        help="follow the rules of MXNet 2.0; `python -m gluonish.as_mxnet2` is the same",
     )
     remaining = argparse.REMAINDER
     parser.add_argument("-m", nargs=remaining, metavar="MODULE", dest="module", help="run a module")
@@ -68,8 +75,10 @@ def run(arguments: argparse.Namespace) -> int:
     if start is become_script:
         check_script("run", command[0])
     # This affects the whole process.
-    name = "as_mxnet_numpy1" if arguments.numpy1 else "as_mxnet"
-    load(f"gluonish.mxnet_names.{name}")
+    if arguments.mxnet2:
+        follow_mxnet(Rules.MXNET2)
+    name = "as_mxnet2" if arguments.mxnet2 else "as_mxnet"
+    load(f"gluonish.mxnet_names.{'as_mxnet_numpy1' if arguments.numpy1 else name}")
     return start(command[0], command[1:])
 
 

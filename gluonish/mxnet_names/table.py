@@ -7,7 +7,16 @@ __all__ = ["MODULES"]
 
 # Modules in this folder, under the same name.
 _LOCAL = (
-    *("_numpy_op_doc", "as_mxnet", "base", "executor_manager", "libinfo", "library", "log"),
+    *(
+        "_numpy_op_doc",
+        "as_mxnet",
+        "as_mxnet2",
+        "base",
+        "executor_manager",
+        "libinfo",
+        "library",
+        "log",
+    ),
     *("ndarray_doc", "notebook", "numpy_dispatch_protocol", "numpy_op_signature", "random"),
     *("rtc", "symbol_doc"),
 )

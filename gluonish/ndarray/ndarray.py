@@ -23,7 +23,7 @@ from gluonish.core.out_of_memory import empty_or_raise
 from gluonish.core.spec import Shape, Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray import dlpack_capsule, recording
-from gluonish.ndarray.recording import RECORDING, Leaf, Node
+from gluonish.ndarray.recording import RECORDING, Leaf, Node, leaf_of
 from gluonish.ops.fluent import Fluent
 from gluonish_engine import Var
 
@@ -77,6 +77,7 @@ class NDArray(AttachedMethods):
     # _truth: whether this is the result of a comparison, used as a mask when indexing with it; see
     # `ndarray.truth`.
     __slots__ = ("__weakref__", "_data", "_device", "_edge", "_spec", "_truth", "_var")
+    _stays_connected: ClassVar[bool] = False  # by `attach_grad`, see `recording.marked`
     stype: ClassVar[str] = "default"  # read on hot paths: no property
     # Whether this is a placeholder for a graph's value, without data; see `graph.traced_array`.
     is_traced: ClassVar[bool] = False
@@ -156,18 +157,18 @@ class NDArray(AttachedMethods):
     @property
     def grad(self) -> "NDArray | Any":  # Any for None, which few programs check
         """The gradient that `backward` writes; None without `attach_grad`."""
-        leaf = None if self._edge is None else self._edge[0]
-        return leaf.grad if isinstance(leaf, Leaf) else None
+        leaf = leaf_of(self._edge)
+        return None if leaf is None else leaf.grad
 
     @property
     def _fresh_grad(self) -> bool:
-        leaf = None if self._edge is None else self._edge[0]
-        return isinstance(leaf, Leaf) and leaf.updated
+        leaf = leaf_of(self._edge)
+        return leaf is not None and leaf.updated
 
     @_fresh_grad.setter
     def _fresh_grad(self, fresh: bool) -> None:
-        leaf = None if self._edge is None else self._edge[0]
-        if isinstance(leaf, Leaf):
+        leaf = leaf_of(self._edge)
+        if leaf is not None:
             leaf.updated = fresh
 
     def detach(self) -> "NDArray":

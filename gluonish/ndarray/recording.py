@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any, ClassVar, Protocol
 
 from gluonish.core.errors import AutogradError
+from gluonish.core.mxnet_rules import follows_mxnet1, follows_mxnet2
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.composite import input_gradients
 
@@ -110,6 +111,75 @@ class Leaf:
         self.grad = grad
         self.req = req
         self.updated = False
+
+
+class MarkedNode:
+    """Tape node of an array that was computed, and has a gradient buffer of its own, too.
+
+    The gradient goes on to what the array was computed from.
+
+    Attributes:
+        leaf: Holds the buffer.
+    """
+
+    __slots__ = ("freed", "leaf", "made", "parents")
+
+    output_count: ClassVar[int] = 1
+    ignores_head_gradient: ClassVar[bool] = False
+    writes_gradients: ClassVar[bool] = False
+
+    def __init__(self, source: tuple["Node | Leaf", int], leaf: Leaf) -> None:
+        self.leaf = leaf
+        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (source, (leaf, 0))
+        self.made = timestamp()
+        self.freed: float = math.inf
+
+    def backward(
+        self,
+        grads: Sequence[Array | None],
+        targets: Sequence[Array | None] = (),
+        *,
+        last: bool = False,
+    ) -> Sequence[Array | None]:
+        """Return the gradient of the array, for its source and for its buffer."""
+        return grads[0], grads[0]
+
+    def free(self) -> None:
+        """Drop the source."""
+        self.parents = ()
+        self.freed = timestamp()
+
+
+def leaf_of(edge: tuple["Node | Leaf", int] | None) -> Leaf | None:
+    """Return the leaf with the gradient buffer of an array, given its place on the tape."""
+    if edge is None:
+        return None
+    node = edge[0]
+    if isinstance(node, MarkedNode):
+        return node.leaf
+    return node if isinstance(node, Leaf) else None
+
+
+def marked(array: Array, leaf: Leaf) -> tuple["Node | Leaf", int]:
+    """Return the place on the tape of an array that gets a gradient buffer.
+
+    An array that was recorded stays connected with what it was computed from, as in MXNet 2.0, if
+    it is an ``np`` array or the rules are those of 2.0; else it is cut off, as in 1.9.
+
+    Args:
+        array: The array.
+        leaf: The leaf with the buffer.
+    """
+    edge = array._edge
+    keeps = follows_mxnet2() or (array._stays_connected and not follows_mxnet1())
+    if not keeps or edge is None or leaf.req == "null":
+        return leaf, 0
+    node = edge[0]
+    if isinstance(node, Leaf) or node.freed < math.inf:
+        return leaf, 0
+    source = node.parents[0] if isinstance(node, MarkedNode) else edge
+    assert source is not None
+    return MarkedNode(source, leaf), 0
 
 
 def freed_error(where: str = "") -> AutogradError:

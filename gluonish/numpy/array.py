@@ -36,6 +36,7 @@ class ndarray(AttachedMethods):  # NumPy's name
     """
 
     __slots__ = ()
+    _stays_connected = True
     __hash__ = object.__hash__
 
     @property

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 from gluonish.autograd.tape import topological
 from gluonish.core.errors import AutogradError, NotSupportedError
@@ -11,7 +12,7 @@ from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.graph.rewrite import copied_graph
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.ndarray import GradientEdge
-from gluonish.ndarray.recording import Leaf, OperatorNode
+from gluonish.ndarray.recording import Leaf, MarkedNode, OperatorNode
 from gluonish.ops.control_flow.cached_op import CACHED_OP
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.symbol import Symbol, attribute_strings
@@ -62,7 +63,9 @@ class _Translation:
         """Translate a call whose inputs have been translated; skip a freed call."""
         if node.freed < math.inf:
             return
-        if isinstance(node, OperatorNode):
+        if isinstance(node, MarkedNode):
+            self._outputs[id(node)] = [self.value(cast(GradientEdge, node.parents[0]))]
+        elif isinstance(node, OperatorNode):
             inputs = self._inputs(node, node.inputs)
             made = _operator_node(node.op, inputs, node.attrs)
             self._outputs[id(node)] = [Value(made, i) for i in range(node.output_count)]

@@ -10,7 +10,14 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd, npx
-from gluonish.core.mxnet_rules import DIFFERENCES, follow_mxnet, follows_mxnet
+from gluonish.core.mxnet_rules import (
+    DIFFERENCES,
+    Rules,
+    follow_mxnet,
+    follows_mxnet,
+    follows_mxnet1,
+    follows_mxnet2,
+)
 from gluonish.core.user_functions import is_np_array, is_np_shape, set_np_shape
 from gluonish.gluon import HybridBlock, SymbolBlock, nn
 from gluonish.gluon.data import ArrayDataset, DataLoader
@@ -130,10 +137,13 @@ def npx_scope() -> Iterator[None]:
 
 
 def test_switch_tells_what_was_before() -> None:
-    before = follows_mxnet()
-    assert follow_mxnet(True) is before
-    assert follows_mxnet()
-    assert follow_mxnet(before) is True
+    before = follow_mxnet(True)
+    assert before is Rules.GLUONISH
+    assert (follows_mxnet(), follows_mxnet1(), follows_mxnet2()) == (True, True, False)
+    assert follow_mxnet(Rules.MXNET2) is Rules.MXNET1
+    assert (follows_mxnet(), follows_mxnet1(), follows_mxnet2()) == (True, False, True)
+    assert follow_mxnet(before) is Rules.MXNET2
+    assert (follows_mxnet(), follows_mxnet1(), follows_mxnet2()) == (False, False, False)
 
 
 def test_elemwise_operators_on_arrays_of_different_shapes(mxnet: bool) -> None:

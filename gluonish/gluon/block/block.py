@@ -14,7 +14,7 @@ from gluonish.core.call_errors import explained
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, ParameterError
 from gluonish.core.habit_tables import BLOCK
 from gluonish.core.habits import add_habits
-from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.tracebacks import short_traceback, shorten
 from gluonish.core.versions import Version, VersionedDict
 from gluonish.gluon.block.block_errors import check_prefix, child_error, refuse_unconstructed
@@ -146,7 +146,7 @@ class Block:
             value = VersionedDict(version, items)
             version.change()
         super().__setattr__(name, value)
-        if version is not None and version.names is not None and not follows_mxnet():
+        if version is not None and version.names is not None and not follows_mxnet1():
             version.set(name, before, attributes.get(name, _ABSENT))
 
     def __delattr__(self, name: str) -> None:

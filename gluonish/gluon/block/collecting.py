@@ -6,10 +6,11 @@ paths, ``dense.weight``.
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gluonish.core.errors import ParameterError, require_text
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter, ParameterDict, is_registered
 
@@ -33,6 +34,24 @@ class CollectedParameters(ParameterDict):
 
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or self._at_path(key) is not None
+
+
+class StructuralParameters(dict[str, Parameter], ParameterDict):
+    """The result of `Block.collect_params` in MXNet 2.0: a dict by paths.
+
+    The methods of `ParameterDict` that a dict lacks, such as `setattr`, are there, too.
+    """
+
+    def __init__(self, parameters: Mapping[str, Parameter]) -> None:
+        dict.__init__(self, parameters)
+        self._prefix = ""
+        self._shared = None
+
+    __repr__ = dict.__repr__
+
+    @property
+    def _params(self) -> dict[str, Parameter]:  # type: ignore[override]  # the dict itself
+        return self
 
 
 def adopt(block: BlockTree, attribute: str, parameter: Parameter) -> Parameter:
@@ -77,6 +96,12 @@ def collect(
     if select is not None:
         require_text(select, "collect_params: expected select, a regular expression,")
     pattern = None if select is None else re.compile(select)
+    if follows_mxnet2():
+        _warn_of_containers(block)
+        by_path = block._collect_params_with_prefix().items()
+        return StructuralParameters(
+            {path: p for path, p in by_path if pattern is None or pattern.match(path)}
+        )
     found = CollectedParameters(block)
     _gather(block, select, pattern, found, default)
     if pattern is not None and not found._params:

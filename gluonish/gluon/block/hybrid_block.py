@@ -2,7 +2,7 @@
 
 Two styles are supported: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the
 ``nd`` or the ``sym`` namespace, and ``forward(x)`` of 2.0, which is traced by running it on arrays
-without values, or runs as Python if `follows_mxnet`. `hybrid_graph` implements both.
+without values, or runs as Python if `follows_mxnet1`. `hybrid_graph` implements both.
 """
 
 import os
@@ -21,7 +21,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     OperatorError,
 )
-from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.core.tracebacks import shorten
 from gluonish.core.versions import Basis, Version
@@ -341,7 +341,7 @@ class HybridBlock(Block):
 
     def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph of a call, tracing the call first if needed."""
-        if not self.has_hybrid_forward and follows_mxnet():
+        if not self.has_hybrid_forward and follows_mxnet1():
             return self._call_forward(*args, **kwargs)
         if checkpoints.used and self._is_divided():
             return self._call_forward(*args, **kwargs)

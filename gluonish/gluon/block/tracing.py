@@ -18,7 +18,7 @@ from gluonish.core.errors import (
     ParameterError,
     is_deliberate,
 )
-from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version, reads
@@ -79,7 +79,7 @@ def is_symbolic(block: Any) -> bool:
     """
     if not block.has_hybrid_forward:
         return False
-    return follows_mxnet() or all(map(is_symbolic, block._children.values()))
+    return follows_mxnet1() or all(map(is_symbolic, block._children.values()))
 
 
 def trace_block(block: Traceable, pytree: Structure, arrays: Sequence[NDArray]) -> Traced:
@@ -131,7 +131,7 @@ def _trace_symbols(
     values = [value for symbol in leaves for value in symbol._values]
     if len(values) != len(leaves):  # a Symbol of several outputs becomes a list
         nested = _widened(nested, iter(leaves))
-    if follows_mxnet():
+    if follows_mxnet1():
         nested = in_lists(nested)
     array_types = _array_types(
         arrays[0], [_is_numpy(symbol) for symbol in leaves for _ in symbol._values]

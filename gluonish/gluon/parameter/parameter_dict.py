@@ -190,7 +190,7 @@ class ParameterDict:
         """
         if verbose and isinstance(init, Initializer):
             init.set_verbosity(verbose)
-        for parameter in self.values():
+        for parameter in {id(p): p for p in self.values()}.values():  # paths may share one
             parameter.initialize(None, ctx, init, force_reinit=force_reinit)
 
     def zero_grad(self) -> None:

@@ -14,7 +14,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.ndarray import copying, recording
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host
-from gluonish.ndarray.recording import RECORDING, Leaf
+from gluonish.ndarray.recording import RECORDING, Leaf, marked
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import apply_sparse
 from gluonish.ndarray.sparse.functions import add, divide, multiply, subtract
@@ -117,7 +117,10 @@ def _tostype(self: NDArray, stype: str) -> NDArray:
 
 
 def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = None) -> None:
-    """Allocate a gradient buffer; the array becomes a leaf, detached from the recorded graph.
+    """Allocate a gradient buffer, which `backward` writes.
+
+    An array that was recorded is cut off from what it was computed from; an ``np`` array stays
+    connected, so that gradients go on to there.
 
     Args:
         self: The array.
@@ -143,7 +146,7 @@ def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = Non
     else:
         grad = empty_like_spec(self._spec, self._device, type(self))
         grad._write(lambda out: out.fill(0))
-    self._edge = (Leaf(grad, grad_req), 0)
+    self._edge = marked(self, Leaf(grad, grad_req))
 
 
 def _index_problem(self: NDArray, key: Any, what: str) -> ArgumentError:

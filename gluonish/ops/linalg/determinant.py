@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import INT32
-from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import (
@@ -192,7 +192,7 @@ def _det_row(name: str, *aliases: str, classic: bool) -> Operator:
 
     def gradient(g: tuple[Any, ...], a: V, out: V, *_hidden: V) -> tuple[Any]:
         found = _each(g[0] * out, a)
-        if follows_mxnet():
+        if follows_mxnet1():
             return (found,)
         each = (*a.shape[:-2], 1, 1)
         cofactors = apply(SINGULAR_COFACTORS, (a, reshape(out, each)), {})

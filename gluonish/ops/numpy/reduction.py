@@ -15,7 +15,7 @@ import numpy as np
 
 from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT64, is_floating
 from gluonish.core.errors import OperatorError
-from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.schema import Attribute, Schema, boolean, choice, number, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
@@ -158,7 +158,7 @@ def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
 
 def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
     if not math.prod(data.shape[i] for i in axes):
-        out[...] = math.nan if is_floating(out.dtype) and not follows_mxnet() else 0
+        out[...] = math.nan if is_floating(out.dtype) and not follows_mxnet1() else 0
         return
     found = average(xp, data, axes, _work_dtype(data.dtype, out.dtype))
     convert(out, xp.asarray(found))

@@ -1,0 +1,106 @@
+"""The rules of MXNet 2.0 under the name ``mxnet``, each checked against MXNet 2.0.0b1."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as onp
+import pytest
+
+from gluonish import autograd, gluon, np, npx
+from gluonish.core.mxnet_rules import Rules, follow_mxnet
+from gluonish.gluon import nn
+
+PROGRAM = """
+import subprocess, sys
+import mxnet as mx
+import numpy
+print(mx.__version__, *mx.gluon.nn.Dense(2).collect_params(), hasattr(numpy, "float_"))
+if len(sys.argv) == 1:
+    command = [sys.executable, __file__, "child"]
+    print(subprocess.run(command, capture_output=True, text=True).stdout)
+"""
+
+
+@pytest.fixture
+def mxnet2() -> Iterator[None]:
+    before = follow_mxnet(Rules.MXNET2)
+    npx.set_np()
+    yield
+    npx.reset_np()
+    follow_mxnet(before)
+
+
+@pytest.mark.parametrize("options", [["--mxnet2"], ["--mxnet2", "--numpy1"]])
+def test_program_and_its_child_process(tmp_path: Path, options: list[str]) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    command = [sys.executable, "-m", "gluonish", "run", *options, str(file)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    restored = str("--numpy1" in options)
+    assert printed.split() == ["2.0.0", "weight", "bias", restored] * 2
+
+
+def test_first_line(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"import gluonish.as_mxnet2\n{PROGRAM}")
+    printed = subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed.split() == ["2.0.0", "weight", "bias", "False"] * 2
+
+
+class Net(nn.HybridBlock):
+    """A network with its own parameter, a container and a shared layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.HybridSequential()
+        self.body.add(nn.Dense(4), nn.BatchNorm())
+        self.head = nn.Dense(1)
+        self.again = self.head
+        self.scale = gluon.Parameter("factor", shape=(1,), init="ones")
+
+    def forward(self, x: Any) -> Any:
+        return self.again(self.body(x)) * self.scale.data()
+
+
+PATHS = ["scale", "body.0.weight", "body.0.bias", "body.1.gamma", "body.1.beta"]
+PATHS += ["body.1.running_mean", "body.1.running_var", "head.weight", "head.bias"]
+PATHS += ["again.weight", "again.bias"]
+
+
+@pytest.mark.usefixtures("mxnet2")
+def test_parameters_are_named_by_structure(tmp_path: Path) -> None:
+    net = Net()
+    net.initialize()
+    net(np.ones((2, 3)))
+    parameters = net.collect_params()
+    assert isinstance(parameters, dict)
+    assert list(parameters) == PATHS
+    assert list(net.collect_params("body.*weight|scale")) == ["scale", "body.0.weight"]
+    assert parameters["body.0.weight"] is net.body[0].weight
+    net.save_parameters(str(tmp_path / "net.params"))
+    other = Net()
+    other.load_parameters(str(tmp_path / "net.params"))
+    onp.testing.assert_array_equal(other(np.ones((2, 3))).asnumpy(), net(np.ones((2, 3))).asnumpy())
+
+
+@pytest.mark.usefixtures("mxnet2")
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_network_trains_by_the_dict_of_its_parameters(hybrid: bool) -> None:
+    net = Net()
+    net.initialize()
+    if hybrid:
+        net.hybridize(static_alloc=True)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    losses = []
+    for _ in range(5):
+        with autograd.record():
+            loss = ((net(np.array([[1.0, 2, 3], [0, 1, 0]])) - 1) ** 2).mean()
+        loss.backward()
+        trainer.step(1)
+        losses.append(float(loss))
+    assert losses[-1] < 0.5 * losses[0]
