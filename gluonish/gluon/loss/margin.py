@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.loss.base import Loss
 from gluonish.gluon.loss.regression import KLDivLoss
 from gluonish.gluon.nn.tensor import Tensor, check_factors
@@ -240,7 +241,8 @@ class CosineEmbeddingLoss(Loss):
         length = norms[0] * norms[1]
         cosine = product / (F.maximum(length, 1e-12) + (length == 0))  # 1e-12 is 0 in float16
         loss = (label == 1) * (1 - cosine) + F.relu((label == -1) * (cosine - self._margin))
-        return self._weighted(F, loss, sample_weight, batch_axis=0)
+        loss = self._weighted(F, loss, sample_weight, batch_axis=0)
+        return F.reshape(loss, shape=(-1,)) if follows_mxnet2() else loss
 
 
 class SDMLLoss(Loss):

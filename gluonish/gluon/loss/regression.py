@@ -4,6 +4,7 @@ import math
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.loss.base import Loss, finite_log
 from gluonish.gluon.nn.tensor import Tensor, check_factors
 
@@ -182,7 +183,8 @@ class KLDivLoss(Loss):
             pred = F.log_softmax(pred, self._axis)
         loss = label * (finite_log(F, label, 1e-12) - pred)
         weighted = self._weighted(F, loss, sample_weight)
-        return F.sum(weighted, axis=self._batch_axis, exclude=True)
+        reduce = F.mean if follows_mxnet2() else F.sum
+        return reduce(weighted, axis=self._batch_axis, exclude=True)
 
 
 class PoissonNLLLoss(Loss):
@@ -248,5 +250,5 @@ class PoissonNLLLoss(Loss):
             n = F.where(target > 1, target, F.ones_like(target))
             stirling = n * F.log(n) - n + 0.5 * F.log(2 * math.pi * n)
             loss = loss + (target > 1) * stirling
-        mean: Tensor = F.mean(self._weighted(F, loss, sample_weight))
-        return mean
+        weighted = self._weighted(F, loss, sample_weight)
+        return self._mean(F, weighted) if follows_mxnet2() else F.mean(weighted)

@@ -3,6 +3,7 @@
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import DeferErrorToCall, check_attributes
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor, check_axis
@@ -189,10 +190,13 @@ class GroupNorm(Normalization):
         epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
-        beta_initializer: Initializer of ``beta`` (G,).
-        gamma_initializer: Initializer of ``gamma`` (G,).
+        beta_initializer: Initializer of ``beta``, (G,) or (C,).
+        gamma_initializer: Initializer of ``gamma``, (G,) or (C,).
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
+        in_channels: Number C of channels, for one entry of ``gamma`` and ``beta`` per channel, as
+            in MXNet 2.0; 0 infers it from the first batch. None for one per group, as in MXNet 1.9
+            (by the rules of 2.0, for 0).
 
     Inputs:
         x: (N, C, ...), of at least 3 axes.
@@ -201,8 +205,7 @@ class GroupNorm(Normalization):
         y: shape of ``x``.
 
     References:
-        Y. Wu, K. He, Group Normalization, 2018; there gamma and beta have one entry per channel,
-        here one per group.
+        Y. Wu, K. He, Group Normalization, 2018; there gamma and beta have one entry per channel.
     """
 
     def __init__(
@@ -215,10 +218,15 @@ class GroupNorm(Normalization):
         gamma_initializer: Init = "ones",
         prefix: str | None = None,
         params: ParameterDict | None = None,
+        in_channels: int | None = None,
     ) -> None:
-        factors = (num_groups, epsilon, center, scale, beta_initializer, gamma_initializer)
+        if in_channels is None and follows_mxnet2():
+            in_channels = 0
+        extent = num_groups if in_channels is None else in_channels
+        factors = (extent, epsilon, center, scale, beta_initializer, gamma_initializer)
         super().__init__(*factors, prefix, params)
         self._num_groups = num_groups
+        self._of_channels = in_channels is not None
         self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
 
     def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
@@ -227,8 +235,8 @@ class GroupNorm(Normalization):
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             data: (N, C, ...), of at least 3 axes.
-            gamma: Scale of each group, a parameter.
-            beta: Offset of each group, a parameter.
+            gamma: Scale of each group or channel, a parameter.
+            beta: Offset of each group or channel, a parameter.
         """
         return F.GroupNorm(
             data, gamma=gamma, beta=beta, num_groups=self._num_groups, eps=self._epsilon
@@ -237,7 +245,8 @@ class GroupNorm(Normalization):
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(eps={self._epsilon}, num_groups={self._num_groups}, "
-            f"center={self._center}, scale={self._scale})"
+            f"center={self._center}, scale={self._scale}"
+            f"{f', in_channels={self.gamma.shape[0]}' if self._of_channels else ''})"
         )
 
 

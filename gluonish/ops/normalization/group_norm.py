@@ -1,7 +1,8 @@
 """GroupNorm and InstanceNorm: normalize each sample over groups of channels or single channels.
 
-Both split a sample into rows, one per entry of gamma: InstanceNorm has one row per channel,
-GroupNorm one per group of consecutive channels.
+Both split a sample into rows: InstanceNorm has one row per channel, GroupNorm one per group of
+consecutive channels. Their gamma and beta have one entry per row; those of GroupNorm may have one
+per channel instead, as in MXNet 2.0 and in the paper.
 
 References:
     Y. Wu, K. He, Group Normalization, 2018.
@@ -15,6 +16,7 @@ from typing import Any
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
@@ -35,6 +37,7 @@ def _rows(shape: Shape, count: int) -> Shape:
 
 
 def _check(name: str, data: Spec, parameters: tuple[Spec, ...], rows: int) -> None:
+    """Check data, and that gamma and beta have an entry for each row of a sample."""
     if not is_floating(data.dtype) or len(data.shape) < 3:
         raise OperatorError(f"{name}: expected floating data of at least 3 axes, got {data}")
     expected = Spec((rows,), data.dtype)
@@ -51,7 +54,8 @@ def _channels(shape: Shape) -> int:
 
 
 def _infer_group(data: Spec, *parameters: Spec, num_groups: int, **_: object) -> tuple[Spec, ...]:
-    _check("GroupNorm", data, parameters, num_groups)
+    of_channels = parameters[0].shape == (_channels(data.shape),)
+    _check("GroupNorm", data, parameters, data.shape[1] if of_channels else num_groups)
     if data.shape[1] % num_groups:
         raise OperatorError(
             f"GroupNorm: expected channels that num_groups={num_groups} divides, got data {data}"
@@ -78,11 +82,12 @@ def _kernel(
     **_: object,
 ) -> None:
     out, out_mean, out_std = outputs
-    rows = widen(data).reshape(_rows(data.shape, len(gamma)))
+    rows = widen(data).reshape(_rows(data.shape, out_mean.shape[1]))
     normalized, mean, std = standardize(xp, rows, 2, eps)
-    normalized *= widen(gamma)[:, None]
-    normalized += widen(beta)[:, None]
-    out[...] = normalized.reshape(out.shape)
+    scaled = normalized.reshape(_rows(data.shape, len(gamma)))
+    scaled *= widen(gamma)[:, None]
+    scaled += widen(beta)[:, None]
+    out[...] = scaled.reshape(out.shape)
     out_mean[...], out_std[...] = mean[..., 0], std[..., 0]
 
 
@@ -97,30 +102,30 @@ def _backward_kernel(
     **_: object,
 ) -> None:
     d_data, d_gamma, d_beta = outputs
-    shape = _rows(data.shape, len(gamma))
-    rows, std = widen(grad).reshape(shape), widen(std)[..., None]
+    parts, shape = _rows(data.shape, len(gamma)), _rows(data.shape, mean.shape[1])
+    rows, std = widen(grad).reshape(parts), widen(std)[..., None]
     normalized = widen(data).reshape(shape) - widen(mean)[..., None]
     normalized /= std
-    d_gamma[...] = total(xp, rows * normalized, (0, 2))
+    d_gamma[...] = total(xp, rows * normalized.reshape(parts), (0, 2))
     d_beta[...] = total(xp, rows, (0, 2))
-    scaled = rows * widen(gamma)[:, None]
+    scaled = (rows * widen(gamma)[:, None]).reshape(shape)
     d_data[...] = standardize_back(xp, scaled, normalized, std, 2).reshape(d_data.shape)
 
 
 def _backward(
-    grad: Any, data: Any, gamma: Any, _mean: Any, _std: Any, *, eps: float
+    grad: Any, data: Any, gamma: Any, mean: Any, _std: Any, *, eps: float
 ) -> tuple[Any, Any, Any]:
     """Compute `_backward_kernel`'s result with operators."""
-    shape = _rows(data.shape, gamma.shape[0])
+    parts, shape = _rows(data.shape, gamma.shape[0]), _rows(data.shape, mean.shape[1])
     share = 1 / max(1, shape[2])
 
     def average(x: Any) -> Any:
         return reshape(sum_(x, axis=(2,)), (*shape[:2], 1)) * share
 
-    rows, values = reshape(grad, shape), reshape(data, shape)
-    scaled = rows * reshape(gamma, (1, shape[1], 1))
+    rows, values = reshape(grad, parts), reshape(data, shape)
+    scaled = reshape(rows * reshape(gamma, (1, parts[1], 1)), shape)
     normalized, d_rows = pull_back(values, scaled, average, eps)
-    d_data = reshape(d_rows, data.shape)
+    d_data, normalized = reshape(d_rows, data.shape), reshape(normalized, parts)
     return d_data, sum_(rows * normalized, axis=(0, 2)), sum_(rows, axis=(0, 2))
 
 
@@ -137,9 +142,13 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     for spec in (*inputs, *outputs):
         dtype = merge_dtypes(dtype, spec.dtype, "normalization")
     inputs[0] = outputs[0] = PartialSpec(shape, dtype)
-    rows = attrs.get("num_groups", UNKNOWN if shape is None else _channels(shape))
+    channels = UNKNOWN if shape is None else _channels(shape)
+    rows = attrs.get("num_groups", channels)
     for i in (1, 2):
-        inputs[i] = PartialSpec(merge_shapes((rows,), inputs[i].shape, _INPUTS[i]), dtype)
+        known = inputs[i].shape
+        of_channels = follows_mxnet2() if known is None else known in ((channels,), (UNKNOWN,))
+        size = channels if of_channels else rows
+        inputs[i] = PartialSpec(merge_shapes((size,), known, _INPUTS[i]), dtype)
     for i in range(1, len(outputs)):
         outputs[i] = PartialSpec(None if shape is None else (shape[0], rows), dtype)
 
@@ -156,8 +165,8 @@ GROUP_NORM = register(
             "num_groups divides C. output_mean_var also returns the mean and the standard\n"
             "deviation sqrt(variance + eps), each (N, num_groups); no gradient flows through\n"
             "these two.\n\n"
-            "Shapes: data (N, C, ...) of at least 3 axes, gamma and beta (num_groups,), output\n"
-            "that of data."
+            "Shapes: data (N, C, ...) of at least 3 axes, gamma and beta (num_groups,) or (C,),\n"
+            "output that of data."
         ),
         inputs=_INPUTS,
         schema=Schema(
