@@ -23,6 +23,7 @@ from gluonish.kvstore.distributed import world
 from gluonish.model_zoo.registry import get_model
 from gluonish.ndarray import NDArray, array, zeros
 from gluonish.optimizer import create as create_optimizer
+from gluonish.tools.json_output import add_json_option, write_json
 
 _DEPTHS = "18, 34, 50, 101 or 152"
 
@@ -167,6 +168,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument("--num-classes", type=int, default=1000, help="(default: %(default)s)")
     parser.add_argument("--gc-type", default="none", help="none, 2bit or 1bit")
     parser.add_argument("--optimizer", default="None", help="None: the store only sums gradients")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -205,8 +207,9 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     elements = sum(int(np.prod(shape)) for shape in shapes)
     places = ", ".join(map(str, contexts))
-    print(f"{len(shapes)} gradients, {4 * elements / 1e6:.1f} MB, on {places}")
-    if len(contexts) == 1 and arguments.num_workers == 1:
+    if not arguments.json:
+        print(f"{len(shapes)} gradients, {4 * elements / 1e6:.1f} MB, on {places}")
+    if len(contexts) == 1 and arguments.num_workers == 1 and not arguments.json:
         print(f"one device sends nothing: --{kind}s takes a list of numbers, such as 0,1")
     found = measure(
         shapes,
@@ -218,6 +221,17 @@ def _run(arguments: argparse.Namespace) -> int:
         # Without an optimizer, servers of dist_async replace values.
         checks=bool(arguments.test_results) and arguments.kv_store != "dist_async",
     )
+    if arguments.json:
+        write_json(
+            {
+                "gradients": len(shapes),
+                "bytes": 4 * elements,
+                "devices": list(map(str, contexts)),
+                "workers": arguments.num_workers,
+                "batches": found,
+            }
+        )
+        return 0
     shown = arguments.disp_batches
     for last in range(shown, len(found) + 1, shown):
         print(f"batch {last}: {_told(found[last - shown : last])}")

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from gluonish.core.errors import ArgumentError
+from gluonish.tools.json_output import add_json_option, write_json
 from gluonish.tools.text_network import (
     Interrupted,
     Speed,
@@ -30,6 +31,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     add_generation_arguments(parser)
     parser.add_argument("--stop", action="append", metavar="TEXT", help="text that ends it")
     parser.add_argument("--quiet", action="store_true", help="say nothing of the speed")
+    add_json_option(parser)
     parser.set_defaults(run=_run)
 
 
@@ -43,11 +45,18 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.stop:
         options["stop_strings"] = arguments.stop
     speed = Speed(len(tokens))
-    with Interrupted() as ending:
+    pieces: list[str] = []
+    with Interrupted(quiet=arguments.json) as ending:
         for piece in net.stream(prompt, on_token=speed.note, **options):
-            sys.stdout.write(piece)
-            sys.stdout.flush()
-        sys.stdout.write("\n")
+            pieces.append(piece)
+            if not arguments.json:
+                sys.stdout.write(piece)
+                sys.stdout.flush()
+        if not arguments.json:
+            sys.stdout.write("\n")
+    if arguments.json:
+        write_json({"text": "".join(pieces), **speed.figures()})
+        return ending.status
     if not arguments.quiet:
         sys.stderr.write(speed.text(parameter_nbytes(net), read_rate()) + "\n")
     return ending.status

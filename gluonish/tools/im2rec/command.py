@@ -5,6 +5,7 @@ import sys
 
 from gluonish.tools.im2rec.listing import EXTENSIONS, make_lists
 from gluonish.tools.im2rec.records import COLORS, ENCODINGS, Packing, find_lists, make_records
+from gluonish.tools.json_output import add_json_option, write_json
 
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -21,6 +22,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument("root", help="folder of the images")
     _add_list_options(parser.add_argument_group("options for lists"))
     _add_record_options(parser.add_argument_group("options for record files"))
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -96,7 +98,7 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the lists or the record files; return 1 if an image was skipped, else 0."""
     if arguments.list:
-        make_lists(
+        written = make_lists(
             arguments.prefix,
             arguments.root,
             recursive=arguments.recursive,
@@ -105,16 +107,26 @@ def run(arguments: argparse.Namespace) -> int:
             chunks=arguments.chunks,
             train_ratio=arguments.train_ratio,
             test_ratio=arguments.test_ratio,
+            note=_tell if arguments.json else print,
         )
+        if arguments.json:
+            write_json({"lists": written})
         return 0
     packing = Packing(*(getattr(arguments, name) for name in Packing._fields))
     skipped = 0
+    outcomes = []
     for image_list in find_lists(arguments.prefix):
         outcome = make_records(
             image_list, arguments.root, packing, num_thread=arguments.num_thread, refused=_tell
         )
         skipped += outcome.skipped
-        print(f"{outcome.path}: {outcome.records} records, {outcome.skipped} left out")
+        outcomes.append(
+            {"file": outcome.path, "records": outcome.records, "left_out": outcome.skipped}
+        )
+        if not arguments.json:
+            print(f"{outcome.path}: {outcome.records} records, {outcome.skipped} left out")
+    if arguments.json:
+        write_json({"files": outcomes})
     return 1 if skipped else 0
 
 

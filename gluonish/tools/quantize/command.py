@@ -3,6 +3,8 @@
 import argparse
 
 from gluonish.core.loading import load
+from gluonish.tools.json_output import add_json_option, write_json
+from gluonish.tools.table import terminal_width
 
 _WORK = "gluonish.tools.quantize.work"
 
@@ -35,6 +37,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="one scale per channel for weights of dense layers, too",
     )
     convert.add_argument("--exclude", nargs="*", default=[], help="names of layers not to quantize")
+    add_json_option(convert)
     convert.set_defaults(run=run_convert)
     report = kinds.add_parser(
         "report", help="report the error of each layer of a quantized network"
@@ -42,6 +45,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     _add_network(report)
     report.add_argument("--quantized", nargs=2, required=True, metavar=("SYMBOL", "PARAMS"))
     report.add_argument("--plot", help="also plot the errors to this .png file")
+    add_json_option(report)
     report.set_defaults(run=run_report)
 
 
@@ -59,12 +63,21 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
 
 def run_convert(arguments: argparse.Namespace) -> int:
     """Quantize a network and write it; return the exit status."""
-    for path in load(_WORK).convert(arguments):
+    paths = load(_WORK).convert(arguments)
+    if arguments.json:
+        write_json({"files": paths})
+        return 0
+    for path in paths:
         print(path)
     return 0
 
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Print the error of each layer, and plot the errors if requested."""
-    print(load(_WORK).report(arguments))
+    work = load(_WORK)
+    found = work.report(arguments)
+    if arguments.json:
+        write_json({"layers": found, "plot": arguments.plot})
+    else:
+        print(work.layer_table(found, terminal_width()))
     return 0
