@@ -277,18 +277,58 @@ def add_parser(parsers: Any) -> None:
     parser = parsers.add_parser(
         "demo",
         help="train a convolutional network on real images, plot, export and import it",
-        description=__doc__,
+        description="Train a small convolutional network on images of digits that ship with the "
+        "package, which takes about a minute. Writes plots and the exported network to a folder, "
+        "imports it again, and compares predictions. Exits with 1 if the accuracy on held-out "
+        f"images is below {_TARGET:.0%}.",
     )
-    parser.add_argument("--ctx", default="cpu:0", help="devices, such as cpu:0,cpu:1 or gpu:0")
-    parser.add_argument("--kvstore", default="device", help="local or device")
-    parser.add_argument("--imperative", action="store_true", help="train without hybridizing")
-    parser.add_argument("--epochs", type=int, default=40, help="passes over the training images")
-    parser.add_argument("--batch-size", type=int, default=_BATCH_SIZE, help="images in a batch")
-    parser.add_argument("--workers", type=int, default=0, help="processes that load data")
     parser.add_argument(
-        "--seed", type=int, default=7, help="random seed of weights, shuffling and shifts"
+        "--ctx",
+        default="cpu:0",
+        metavar="DEVICES",
+        help="such as cpu:0,cpu:1 or gpu:0 (default: %(default)s)",
     )
-    parser.add_argument("--output", default="gluonish-demo", help="folder for plots and the model")
+    parser.add_argument(
+        "--kvstore",
+        default="device",
+        metavar="STORE",
+        help="store that sums gradients: local or device (default: %(default)s)",
+    )
+    parser.add_argument("--imperative", action="store_true", help="train without hybridizing")
+    parser.add_argument(
+        "--epochs",
+        type=int,
+        default=40,
+        metavar="N",
+        help="passes over the training images (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=int,
+        default=_BATCH_SIZE,
+        metavar="N",
+        help="images in a batch (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="processes that load data (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=7,
+        metavar="N",
+        help="random seed of weights, shuffling and shifts (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--output",
+        default="gluonish-demo",
+        metavar="FOLDER",
+        help="folder for plots and the model (default: %(default)s)",
+    )
     add_json_option(parser)
     parser.set_defaults(run=main)
 

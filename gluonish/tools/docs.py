@@ -22,7 +22,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="build the documentation as a site, and open it in a browser",
         description="Build the documentation as a site: the guide, the tutorials, and the "
         "reference of every class, function and operator, with a search. Needs the extra `docs`, "
-        "and no network. The first build takes about a minute, further ones seconds. Exits with 1 "
+        "and no network. The first build takes a minute or two, further ones seconds. Exits with 1 "
         "if the build fails.",
     )
     parser.add_argument(
@@ -35,7 +35,11 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)"
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes that read pages (default: one per core)",
     )
     add_json_option(parser)
     parser.set_defaults(run=run)

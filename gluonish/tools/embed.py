@@ -26,7 +26,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``embed`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "embed",
-        help="write vectors of texts",
+        help="write a vector for each text, to compare texts by meaning",
         description="Write a vector for each text, of the arguments, or of the lines of a file or "
         "of standard input. The product of two vectors of unit length is the greater the more "
         "similar the texts' meanings are. Folders of sentence-transformers say how tokens become "
@@ -53,7 +53,13 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--max-length", type=int, metavar="N", help="tokens of a text; longer ones are cut"
     )
-    parser.add_argument("--batch-size", type=int, default=_BATCH_SIZE, metavar="N")
+    parser.add_argument(
+        "--batch-size",
+        type=int,
+        default=_BATCH_SIZE,
+        metavar="N",
+        help="texts in a call (default: %(default)s)",
+    )
     parser.add_argument("--quiet", action="store_true", help="show no progress and no cuts")
     add_json_option(parser)
     parser.set_defaults(run=_run)

@@ -23,14 +23,17 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``generate`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "generate",
-        help="go on with a text",
-        description="Go on with a text, and say on standard error how fast it was.",
+        help="continue a text with a language model",
+        description="Continue a text with a language model. The speed is printed on standard "
+        "error.",
     )
     parser.add_argument("prompt", help="the text; - reads standard input")
     add_model_arguments(parser)
     add_generation_arguments(parser)
-    parser.add_argument("--stop", action="append", metavar="TEXT", help="text that ends it")
-    parser.add_argument("--quiet", action="store_true", help="say nothing of the speed")
+    parser.add_argument(
+        "--stop", action="append", metavar="TEXT", help="end before this text; can be repeated"
+    )
+    parser.add_argument("--quiet", action="store_true", help="do not print the speed")
     add_json_option(parser)
     parser.set_defaults(run=_run)
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+_STDOUT, _STDERR = 1, 2  # descriptors, which other processes and libraries write to
+
 
 def add_json_option(parser: "argparse.ArgumentParser | argparse._ArgumentGroup") -> None:
     """Add ``--json`` to a command that reports."""
@@ -51,17 +53,16 @@ def stdout_to_stderr(active: bool = True) -> Iterator[None]:
         return
     sys.stdout.flush()
     try:
-        number = sys.stdout.fileno()
-        kept = os.dup(number)
-    except (OSError, ValueError, AttributeError):  # not a file of the system, as in a notebook
+        kept = os.dup(_STDOUT)
+    except OSError:  # it is closed
         with contextlib.redirect_stdout(sys.stderr):
             yield
         return
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            os.dup2(sys.stderr.fileno(), number)
+            os.dup2(_STDERR, _STDOUT)
             yield
     finally:
         sys.stderr.flush()
-        os.dup2(kept, number)
+        os.dup2(kept, _STDOUT)
         os.close(kept)

@@ -27,9 +27,13 @@ def add_import(commands: Any) -> None:
         help="convert an ONNX file to a network: -symbol.json and .params",
         description="Convert an ONNX file to a network: PREFIX-symbol.json and PREFIX-0000.params.",
     )
-    parser.add_argument("file", help="the ONNX file")
+    parser.add_argument("file", metavar="FILE", help="the ONNX file")
     parser.add_argument(
-        "-o", "--output", default="model", metavar="PREFIX", help="(default: model)"
+        "-o",
+        "--output",
+        default="model",
+        metavar="PREFIX",
+        help="prefix of the files to write (default: model)",
     )
     parser.add_argument(
         *("-s", "--shape"),
@@ -103,8 +107,8 @@ def _add_export(commands: Any) -> None:
         help="export a network to an ONNX file",
         description="Export a network, a -symbol.json and a .params file, to an ONNX file.",
     )
-    parser.add_argument("symbol", help="the -symbol.json file")
-    parser.add_argument("params", help="the .params file")
+    parser.add_argument("symbol", metavar="SYMBOL", help="the -symbol.json file")
+    parser.add_argument("params", metavar="PARAMS", help="the .params file")
     parser.add_argument(
         *("-s", "--shape"),
         action="append",
@@ -117,10 +121,16 @@ def _add_export(commands: Any) -> None:
         "--type",
         action="append",
         metavar="TYPE",
-        help="dtype, of all inputs or of each",
+        help="dtype of all inputs, or once for each (default: float32)",
     )
-    parser.add_argument("-o", "--output", default="model.onnx", help="file to write (model.onnx)")
-    parser.add_argument("--opset", type=int, help="version of the ONNX operator set")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="model.onnx",
+        metavar="FILE",
+        help="file to write (default: %(default)s)",
+    )
+    parser.add_argument("--opset", type=int, metavar="N", help="version of the ONNX operator set")
     parser.add_argument(
         "--external", action="store_true", help="write the weights to a separate file"
     )
@@ -134,7 +144,7 @@ def _add_check(commands: Any) -> None:
         help="check an ONNX file and print what it contains",
         description="Check an ONNX file with the package onnx, and print what it contains.",
     )
-    parser.add_argument("file", help="the file")
+    parser.add_argument("file", metavar="FILE", help="the ONNX file")
     parser.add_argument(
         "--against",
         nargs=2,

@@ -114,13 +114,42 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "synthetic images, hybridized with static_alloc and static_shape, after a warm-up. Exits "
         "with 1 if a cell could not be measured.",
     )
-    parser.add_argument("--mode", choices=("inference", "training"), default="inference")
-    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
-    parser.add_argument("--networks", default=_NETWORKS, help="(default: %(default)s)")
-    parser.add_argument("--batch-sizes", default=_BATCH_SIZES, help="(default: %(default)s)")
-    parser.add_argument("--ctx", default="cpu:0", help="the device, such as cpu:0 or gpu:0")
     parser.add_argument(
-        "--seconds", type=float, default=1.0, help="seconds to measure each network and batch size"
+        "--mode",
+        choices=("inference", "training"),
+        default="inference",
+        help="what is measured (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--dtype",
+        choices=("float32", "bfloat16"),
+        default="float32",
+        help="dtype of the networks (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--networks",
+        default=_NETWORKS,
+        metavar="NAMES",
+        help="networks, with commas between (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--batch-sizes",
+        default=_BATCH_SIZES,
+        metavar="SIZES",
+        help="images in a call (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--ctx",
+        default="cpu:0",
+        metavar="DEVICE",
+        help="the device, such as cpu:0 (the default) or gpu:0",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=1.0,
+        metavar="S",
+        help="seconds to measure each network and batch size (default: %(default)g)",
     )
     parser.add_argument(
         "--memory", action="store_true", help="also print the peak of resident memory"

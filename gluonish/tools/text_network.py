@@ -31,17 +31,41 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dtype", choices=_DTYPES, help="element type of the weights; that of the file by default"
     )
-    parser.add_argument("--ctx", default="cpu", metavar="DEVICE", help="cpu (default) or gpu")
+    parser.add_argument(
+        "--ctx",
+        default="cpu",
+        metavar="DEVICE",
+        help="the device, such as cpu (the default) or gpu:0",
+    )
 
 
 def add_generation_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of generation."""
     parser.add_argument("--max-new-tokens", type=int, metavar="N", help="most tokens of a text")
-    parser.add_argument("--temperature", type=float, metavar="T", help="0 for the most probable")
-    parser.add_argument("--top-k", type=int, metavar="K")
-    parser.add_argument("--top-p", type=float, metavar="P")
-    parser.add_argument("--min-p", type=float, metavar="P")
-    parser.add_argument("--repetition-penalty", type=float, metavar="X")
+    parser.add_argument(
+        "--temperature",
+        type=float,
+        metavar="T",
+        help="0 takes the most probable token; 1 draws by the network's probabilities",
+    )
+    parser.add_argument(
+        "--top-k", type=int, metavar="K", help="draw among the K most probable tokens"
+    )
+    parser.add_argument(
+        "--top-p",
+        type=float,
+        metavar="P",
+        help="draw among the fewest tokens that are P of the probability",
+    )
+    parser.add_argument(
+        "--min-p",
+        type=float,
+        metavar="P",
+        help="leave out tokens below P of the greatest probability",
+    )
+    parser.add_argument(
+        "--repetition-penalty", type=float, metavar="X", help="above 1: repeat less"
+    )
     parser.add_argument("--seed", type=int, help="number that decides what is drawn")
 
 

@@ -29,13 +29,36 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "and kept on disk (in MXNET_HOME) for later processes. This runs networks of the "
         "model zoo once, so that their kernels, which most networks share, are there.",
     )
-    parser.add_argument("--networks", default=_NETWORKS, help="(default: %(default)s)")
     parser.add_argument(
-        "--mode", choices=("inference", "training", "both"), default="both", help="(default: both)"
+        "--networks",
+        default=_NETWORKS,
+        metavar="NAMES",
+        help="networks, with commas between (default: %(default)s)",
     )
-    parser.add_argument("--dtypes", default="float32", help="(default: float32)")
-    parser.add_argument("--batch-sizes", default="1,8", help="(default: %(default)s)")
-    parser.add_argument("--ctx", default="cpu:0", help="the device, such as cpu:0 or gpu:0")
+    parser.add_argument(
+        "--mode",
+        choices=("inference", "training", "both"),
+        default="both",
+        help="what is compiled for (default: both)",
+    )
+    parser.add_argument(
+        "--dtypes",
+        default="float32",
+        metavar="DTYPES",
+        help="float32, bfloat16 or both (default: float32)",
+    )
+    parser.add_argument(
+        "--batch-sizes",
+        default="1,8",
+        metavar="SIZES",
+        help="images in a call (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--ctx",
+        default="cpu:0",
+        metavar="DEVICE",
+        help="the device, such as cpu:0 (the default) or gpu:0",
+    )
     add_json_option(parser)
     parser.set_defaults(run=run)
 

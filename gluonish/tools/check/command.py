@@ -128,7 +128,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "check",
         help="list MXNet names in a program that are missing here or behave differently",
-        description="Read Python sources, without running them, and list by file and line the "
+        description="Read Python sources that use MXNet, without running them, and list by file "
+        "and line the "
         "names of MXNet that are missing here or behave differently, with advice, and names that "
         "NumPy 2 removed. Exits with 1 if something is missing or cannot be read.",
     )

@@ -16,7 +16,6 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         description="With --list, write PREFIX.lst, a list of the images in ROOT. Without, write "
         "PREFIX.rec and PREFIX.idx, the images on the lists PREFIX*.lst, in their order. Images "
         "that cannot be read are reported and skipped; the exit status is then 1.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("prefix", help="prefix of the lists and record files")
     parser.add_argument("root", help="folder of the images")
@@ -32,14 +31,25 @@ def _add_list_options(group: "argparse._ArgumentGroup") -> None:
         "--exts",
         nargs="+",
         default=list(EXTENSIONS),
-        help="file extensions of images, in lower case",
-    )
-    group.add_argument("--chunks", type=int, default=1, help="number of lists")
-    group.add_argument(
-        "--train-ratio", type=float, default=1.0, help="fraction of the images for training"
+        metavar="EXT",
+        help=f"file extensions of images, in lower case (default: {' '.join(EXTENSIONS)})",
     )
     group.add_argument(
-        "--test-ratio", type=float, default=0.0, help="fraction of the images for testing"
+        "--chunks", type=int, default=1, metavar="N", help="number of lists (default: %(default)s)"
+    )
+    group.add_argument(
+        "--train-ratio",
+        type=float,
+        default=1.0,
+        metavar="R",
+        help="fraction of the images for training (default: %(default)g)",
+    )
+    group.add_argument(
+        "--test-ratio",
+        type=float,
+        default=0.0,
+        metavar="R",
+        help="fraction of the images for testing (default: %(default)g)",
     )
     group.add_argument(
         "--recursive",
@@ -63,7 +73,8 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
         "--resize",
         type=int,
         default=packing.resize,
-        help="new length of the shorter side, in pixels; 0 keeps the size",
+        metavar="N",
+        help="new length of the shorter side, in pixels; 0, the default, keeps the size",
     )
     group.add_argument(
         "--center-crop", action="store_true", help="crop the square in the center first"
@@ -72,22 +83,31 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
         "--quality",
         type=int,
         default=packing.quality,
-        help="JPEG quality, 1 to 100; for PNG the compression level, 1 to 9",
+        metavar="N",
+        help="JPEG quality, 1 to 100; for PNG the compression level, 1 to 9 (default: %(default)s)",
     )
     group.add_argument(
         "--num-thread",
         type=int,
         default=1,
-        help="threads that read and encode; the order of records does not depend on it",
+        metavar="N",
+        help="threads that read and encode; the order of records does not depend on it (default: "
+        "%(default)s)",
     )
     group.add_argument(
         "--color",
         type=int,
         default=packing.color,
         choices=COLORS,
-        help="1 for three channels, 0 for gray, -1 for the channels of the file",
+        help="1 for three channels, 0 for gray, -1 for the channels of the file (default: "
+        "%(default)s)",
     )
-    group.add_argument("--encoding", default=packing.encoding, choices=ENCODINGS, help="format")
+    group.add_argument(
+        "--encoding",
+        default=packing.encoding,
+        choices=ENCODINGS,
+        help="format of the stored images (default: %(default)s)",
+    )
     group.add_argument(
         "--pack-label",
         action="store_true",

@@ -45,8 +45,12 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "NAME.model.json. Needs a checkout of the repository",
     )
     add_json_option(parser)
-    parser.add_argument("script", help="the script")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
+    parser.add_argument(
+        "script", metavar="SCRIPT", help="the script; options of this command stand before it"
+    )
+    parser.add_argument(
+        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the script's own arguments"
+    )
     parser.set_defaults(run=run)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gluonish.core.command import INTERRUPTED
 from gluonish.kernels.generated.elementwise import compiled_at_once
-from gluonish.tools.json_output import add_json_option, stdout_to_stderr, write_json
+from gluonish.tools.json_output import stdout_to_stderr, write_json
 from gluonish.tools.train.loop import Batches, Scores, SyntheticBatches
 from gluonish.tools.train.options import add_options, augmentation, complete, contexts_of
 from gluonish.tools.train.pixels import Changes, DatasetBatches, RecordBatches, load_images
@@ -24,7 +24,8 @@ def add_parser(parsers: Any) -> None:
     parser = parsers.add_parser(
         "train",
         help="train a network to classify images",
-        description="Train a network to classify the images of a published data set or of record "
+        description="Train a network to classify images, such as `gluonish train --dataset digits "
+        "--network mlp`. The images are those of a published data set or of record "
         "files. The options are those of MXNet's image classification example. With "
         "--model-prefix each epoch writes a checkpoint, from which --resume continues to the "
         "same result, however the process ended; prefix-curves.png shows the learning curves. "
@@ -32,7 +33,6 @@ def add_parser(parsers: Any) -> None:
         "two processes.",
     )
     add_options(parser)
-    add_json_option(parser)
     parser.set_defaults(run=run)
 
 

@@ -44,7 +44,12 @@ def add_parsers(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="print the networks that have names and weights of timm, vision transformers included",
     )
     listing.set_defaults(run=list_networks)
-    fetching = parsers.add_parser("fetch", help="download published weights to the folder")
+    fetching = parsers.add_parser(
+        "fetch",
+        help="download published weights to the folder",
+        description="Download published weights to the folder of the weights, unless they are "
+        "there, check their SHA-1, and print their paths.",
+    )
     fetching.add_argument("names", nargs="+", metavar="NAME", help="networks, such as alexnet")
     fetching.set_defaults(run=fetch)
     verifying = parsers.add_parser(
@@ -54,7 +59,9 @@ def add_parsers(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         " others by the digits of it in their names. Exits with 1 if a file is damaged, or a"
         " network that was named has none.",
     )
-    verifying.add_argument("names", nargs="*", metavar="NAME", help="networks (default: all files)")
+    verifying.add_argument(
+        "names", nargs="*", metavar="NAME", help="networks to check (default: all files)"
+    )
     verifying.set_defaults(run=verify)
     for parser in (listing, fetching, verifying):
         parser.add_argument("--root", help="folder of the weights (default: $MXNET_HOME/models)")
