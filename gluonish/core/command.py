@@ -6,11 +6,14 @@ import sys
 
 from gluonish.core.errors import GluonishError
 
+INTERRUPTED = 130  # what shells report of a command that Ctrl-C ended
+
 
 def exit_status(arguments: argparse.Namespace) -> int:
     """Run ``arguments.run(arguments)``, and return its exit status.
 
-    An error of gluonish or of the system is printed; the status is 1 then.
+    An error of gluonish or of the system is printed; the status is 1 then. After Ctrl-C it is
+    `INTERRUPTED`.
     """
     try:
         status: int = arguments.run(arguments)
@@ -25,4 +28,7 @@ def exit_status(arguments: argparse.Namespace) -> int:
     except OSError as error:  # of the command itself: programs that it runs report their own
         sys.stderr.write(f"gluonish: expected files to read and write, got {error}\n")
         return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("gluonish: interrupted\n")
+        return INTERRUPTED
     return status

@@ -13,6 +13,7 @@ from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
 
 import gluonish.ndarray as nd
+from gluonish.core.command import INTERRUPTED
 from gluonish.core.errors import ArgumentError, FileFormatError, FolderPathError, MissingFileError
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
 ]
 
 _PROBE_NBYTES = 1 << 16
-_INTERRUPTED = 130  # the shell's exit status after Ctrl-C
 
 
 def check_script(command: str, path: str, *, folders: bool = True) -> None:
@@ -179,7 +179,7 @@ def _status_of(run: Callable[[], object]) -> int:
         return _status(end.code)
     except KeyboardInterrupt as error:
         _print_error(error)
-        return _INTERRUPTED
+        return INTERRUPTED
     except BaseException as error:
         _print_error(error)
         return 1

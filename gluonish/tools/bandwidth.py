@@ -23,6 +23,7 @@ from gluonish.kvstore.distributed import world
 from gluonish.model_zoo.registry import get_model
 from gluonish.ndarray import NDArray, array, zeros
 from gluonish.optimizer import create as create_optimizer
+from gluonish.tools.json_output import add_json_option, write_json
 
 _DEPTHS = "18, 34, 50, 101 or 152"
 
@@ -143,30 +144,83 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "kvstore and pull the results; print the time of each batch, the bandwidth of each "
         "device and the error against the exact sum.",
     )
-    parser.add_argument("--network", default="resnet", help="(default: %(default)s)")
-    parser.add_argument("--num-layers", type=int, default=152, help=f"of a resnet: {_DEPTHS}")
+    parser.add_argument(
+        "--network",
+        default="resnet",
+        help="a name of `gluonish zoo list`, or resnet with --num-layers (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--num-layers",
+        type=int,
+        default=152,
+        metavar="N",
+        help=f"depth of a resnet: {_DEPTHS} (default: %(default)s)",
+    )
     parser.add_argument("--gpus", help="indices of GPUs, such as 0,1,2,3, instead of --cpus")
     parser.add_argument(
         "--cpus", default="0,1", help="indices of CPU devices (default: %(default)s)"
     )
-    parser.add_argument("--kv-store", "--kvstore", default="device", help="(default: %(default)s)")
+    parser.add_argument(
+        "--kv-store",
+        "--kvstore",
+        default="device",
+        metavar="STORE",
+        help="kind of the store (default: %(default)s)",
+    )
     parser.add_argument(
         *("-n", "--num-workers"),
         type=int,
         default=1,
+        metavar="N",
         help="processes, each with those devices, for --kv-store dist_sync or dist_async",
     )
-    parser.add_argument("--num-batches", type=int, default=5, help="(default: %(default)s)")
     parser.add_argument(
-        "--disp-batches", type=int, default=1, help="batches between two printed lines"
+        "--num-batches",
+        type=int,
+        default=5,
+        metavar="N",
+        help="batches to measure (default: %(default)s)",
     )
     parser.add_argument(
-        "--test-results", type=int, choices=(0, 1), default=1, help="compare with the exact sums"
+        "--disp-batches",
+        type=int,
+        default=1,
+        metavar="N",
+        help="batches between two printed lines (default: %(default)s)",
     )
-    parser.add_argument("--image-shape", default="3,224,224", help="(default: %(default)s)")
-    parser.add_argument("--num-classes", type=int, default=1000, help="(default: %(default)s)")
-    parser.add_argument("--gc-type", default="none", help="none, 2bit or 1bit")
-    parser.add_argument("--optimizer", default="None", help="None: the store only sums gradients")
+    parser.add_argument(
+        "--test-results",
+        type=int,
+        choices=(0, 1),
+        default=1,
+        help="1: compare with the exact sums (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--image-shape",
+        default="3,224,224",
+        metavar="C,H,W",
+        help="shape of an image (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--num-classes",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="outputs of the network (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--gc-type",
+        default="none",
+        metavar="TYPE",
+        help="compression of gradients: none, 2bit or 1bit (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--optimizer",
+        default="None",
+        metavar="NAME",
+        help="optimizer that the store runs; by default it only sums gradients",
+    )
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -205,8 +259,9 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     elements = sum(int(np.prod(shape)) for shape in shapes)
     places = ", ".join(map(str, contexts))
-    print(f"{len(shapes)} gradients, {4 * elements / 1e6:.1f} MB, on {places}")
-    if len(contexts) == 1 and arguments.num_workers == 1:
+    if not arguments.json:
+        print(f"{len(shapes)} gradients, {4 * elements / 1e6:.1f} MB, on {places}")
+    if len(contexts) == 1 and arguments.num_workers == 1 and not arguments.json:
         print(f"one device sends nothing: --{kind}s takes a list of numbers, such as 0,1")
     found = measure(
         shapes,
@@ -218,6 +273,17 @@ def _run(arguments: argparse.Namespace) -> int:
         # Without an optimizer, servers of dist_async replace values.
         checks=bool(arguments.test_results) and arguments.kv_store != "dist_async",
     )
+    if arguments.json:
+        write_json(
+            {
+                "gradients": len(shapes),
+                "bytes": 4 * elements,
+                "devices": list(map(str, contexts)),
+                "workers": arguments.num_workers,
+                "batches": found,
+            }
+        )
+        return 0
     shown = arguments.disp_batches
     for last in range(shown, len(found) + 1, shown):
         print(f"batch {last}: {_told(found[last - shown : last])}")

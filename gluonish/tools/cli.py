@@ -13,6 +13,7 @@ from gluonish.tools import (
     bandwidth,
     chat,
     check,
+    completion,
     convert,
     demo,
     docs,
@@ -39,6 +40,7 @@ _COMMANDS = (
     bandwidth,
     chat,
     check,
+    completion,
     convert,
     demo,
     docs,
@@ -64,9 +66,19 @@ _COMMANDS = (
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
-        prog="gluonish", description="Gluon in pure Python: demonstrations and tools."
+        prog="gluonish",
+        description="Tools of gluonish, which runs MXNet Gluon programs on current Python and "
+        "NumPy.",
+        epilog="Begin with `gluonish demo` and `gluonish doctor`. `gluonish COMMAND --help` "
+        "explains a command. Exit statuses: 0 success, 1 an error or a negative result, 2 an "
+        "invalid command line, 130 interrupted by Ctrl-C.",
     )
-    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument(
+        *("-V", "--version"),
+        action="version",
+        version=_version(),
+        help="print the versions of gluonish, Python and NumPy",
+    )
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.add_parser(parsers)
@@ -86,6 +98,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit status: that of the subcommand, 1 after an error of gluonish (which is printed),
-        2 (by SystemExit) for an invalid command line.
+        2 (by SystemExit) for an invalid command line, 130 after Ctrl-C.
     """
     return exit_status(make_parser().parse_args(argv))

@@ -13,6 +13,7 @@ from gluonish.ndarray.array_record import SparseRecord
 from gluonish.ndarray.array_writer import LIST_KEY, NPY, PARAMS, format_of, write_arrays
 from gluonish.ndarray.list_file import Entry, StoredArray, record_of
 from gluonish.symbol import load as load_symbol
+from gluonish.tools.json_output import add_json_option, write_json
 from gluonish.tools.profile.page import bytes_text
 
 _PREFIXES = ("arg:", "aux:")
@@ -75,6 +76,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         type=_size,
         help="with an index: maximum size of one file, such as 500MB (default: 5GB)",
     )
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -107,9 +109,14 @@ def run(arguments: argparse.Namespace) -> int:
                 metadata=metadata,
                 max_shard_nbytes=arguments.max_shard,
             )
-        print(_summary(arguments.source, found))
+        before = _facts(arguments.source, found)
     with open_arrays(arguments.target) as written:
-        print(_summary(arguments.target, written))
+        after = _facts(arguments.target, written)
+    if arguments.json:
+        write_json({"source": before, "target": after, "notes": notes})
+        return 0
+    for facts in (before, after):
+        print(_summary(facts))
     for note in notes:
         print(f"note: {note}")
     return 0
@@ -172,17 +179,29 @@ def _nbytes(array: Entry) -> int:
     return math.prod(array.shape or ()) * (array.dtype.itemsize if array.dtype else 0)
 
 
-def _summary(path: str, found: ArrayFile) -> str:
+def _facts(path: str, found: ArrayFile) -> dict[str, Any]:
     kinds = Counter(
         "undefined" if array.dtype is None else f"{_stype(array)}{array.dtype.name}"
         for array in found.arrays
     )
-    dtypes = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    named = "" if found.names or not found.arrays else " without names"
-    format_ = {PARAMS: ".params", NPY: ".npy"}.get(found.kind, found.kind)
-    total = bytes_text(sum(map(_nbytes, found.arrays)))
+    return {
+        "file": path,
+        "format": {PARAMS: ".params", NPY: ".npy"}.get(found.kind, found.kind),
+        "arrays": len(found.arrays),
+        "named": bool(found.names) or not found.arrays,
+        "bytes": sum(map(_nbytes, found.arrays)),
+        "dtypes": dict(kinds.most_common()),
+    }
+
+
+def _summary(facts: dict[str, Any]) -> str:
+    dtypes = ", ".join(f"{count} {kind}" for kind, count in facts["dtypes"].items())
+    named = "" if facts["named"] else " without names"
     of = f" ({dtypes})" if dtypes else ""
-    return f"{path}: {format_}, {len(found.arrays)} arrays{named}, {total}{of}"
+    return (
+        f"{facts['file']}: {facts['format']}, {facts['arrays']} arrays{named}, "
+        f"{bytes_text(facts['bytes'])}{of}"
+    )
 
 
 def _stype(array: Entry) -> str:

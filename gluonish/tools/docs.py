@@ -10,6 +10,7 @@ import webbrowser
 from pathlib import Path
 
 from gluonish.core.errors import MissingFileError, NotSupportedError
+from gluonish.tools.json_output import add_json_option, stdout_to_stderr, write_json
 
 _NEEDED = ("sphinx", "furo", "myst_nb", "sphinx_copybutton")
 
@@ -21,7 +22,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="build the documentation as a site, and open it in a browser",
         description="Build the documentation as a site: the guide, the tutorials, and the "
         "reference of every class, function and operator, with a search. Needs the extra `docs`, "
-        "and no network. The first build takes about a minute, further ones seconds. Exits with 1 "
+        "and no network. The first build takes a minute or two, further ones seconds. Exits with 1 "
         "if the build fails.",
     )
     parser.add_argument(
@@ -34,8 +35,13 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)"
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes that read pages (default: one per core)",
     )
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -53,11 +59,15 @@ def run(arguments: argparse.Namespace) -> int:
             "pip install 'gluonish[docs]' (in a clone: pip install '.[docs]')"
         )
     output = arguments.output.resolve()
-    print(f"Building the documentation in {output} ...", flush=True)
-    status = build(output, strict=arguments.strict, jobs=max(1, arguments.jobs))
+    with stdout_to_stderr(arguments.json):
+        print(f"Building the documentation in {output} ...", flush=True)
+        status = build(output, strict=arguments.strict, jobs=max(1, arguments.jobs))
     first = output / "index.html"
     if status == 0:
-        print(f"The first page is {first}")
+        if arguments.json:
+            write_json({"first_page": first})
+        else:
+            print(f"The first page is {first}")
         if not arguments.no_open:
             webbrowser.open(first.as_uri())
     return status

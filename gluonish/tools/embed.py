@@ -15,6 +15,7 @@ from gluonish.model_zoo.pretrained.families import body_of
 from gluonish.model_zoo.text.embedder import Embedder
 from gluonish.model_zoo.text.pooling import POOLINGS
 from gluonish.model_zoo.text.tokenizer import Tokenizer
+from gluonish.tools.json_output import add_json_option, write_json
 from gluonish.tools.text_network import add_model_arguments, load_network, read_text
 
 _STEP = 16  # lengths of batches are multiples of it, so that few plans are made
@@ -25,7 +26,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``embed`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "embed",
-        help="write vectors of texts",
+        help="write a vector for each text, to compare texts by meaning",
         description="Write a vector for each text, of the arguments, or of the lines of a file or "
         "of standard input. The product of two vectors of unit length is the greater the more "
         "similar the texts' meanings are. Folders of sentence-transformers say how tokens become "
@@ -52,8 +53,15 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--max-length", type=int, metavar="N", help="tokens of a text; longer ones are cut"
     )
-    parser.add_argument("--batch-size", type=int, default=_BATCH_SIZE, metavar="N")
+    parser.add_argument(
+        "--batch-size",
+        type=int,
+        default=_BATCH_SIZE,
+        metavar="N",
+        help="texts in a call (default: %(default)s)",
+    )
     parser.add_argument("--quiet", action="store_true", help="show no progress and no cuts")
+    add_json_option(parser)
     parser.set_defaults(run=_run)
 
 
@@ -74,6 +82,8 @@ def _run(arguments: argparse.Namespace) -> int:
     vectors = _vectors(net, tokenizer, texts, arguments)
     with atomic_write(arguments.output) as file:
         write(file, texts, vectors)
+    if arguments.json:
+        write_json({"file": arguments.output, "texts": len(texts), "units": vectors.shape[1]})
     return 0
 
 

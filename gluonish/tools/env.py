@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import json
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,6 +9,8 @@ from typing import Any, NamedTuple
 from gluonish.core.config import Flag, all_flags, flag_groups, report_without_effect
 from gluonish.core.errors import ArgumentError, ConfigError, nearest
 from gluonish.core.loading import load
+from gluonish.tools.json_output import add_json_option, write_json
+from gluonish.tools.table import table, terminal_width, wrapped
 
 _HEADER = ("Variable", "Type", "Value", "Source", "Default", "Allowed", "Effect")
 # Results of `--check`, with the exit status of the command.
@@ -45,16 +46,31 @@ class Verdict(NamedTuple):
     seen: str
 
 
-def flag_table(flags: Sequence[Flag[object]]) -> str:
+def flag_table(flags: Sequence[Flag[object]], width: int | None = None) -> str:
     """Return the flags as aligned text: a heading, and a line for each flag.
 
     If a variable's text is not valid, the line has ``invalid`` as source and the text as value, so
     that one mistake does not hide the rest of the table.
+
+    Args:
+        flags: The flags.
+        width: Columns of the terminal, where each flag gets a paragraph; None for a table.
     """
-    rows = [_HEADER, *(_row(flag) for flag in flags)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join(lines) + "\n"
+    rows = [_row(flag) for flag in flags]
+    if width is None:
+        return table([_HEADER, *rows]) + "\n"
+    return "\n".join(_paragraph(row, width) for row in rows)
+
+
+def _paragraph(row: Sequence[str], width: int) -> str:
+    """Return a flag as a line of name and value, its effect, and the values that are allowed."""
+    name, kind, value, source, default, allowed, effect = row
+    origin = source if source == "default" else f"{source}; default: {default or 'empty'}"
+    indent = " " * 4
+    lines = [f"{name} = {value}  ({origin})", f"{indent}{effect}"]
+    if kind != "text":
+        lines.append(f"{indent}Allowed: {allowed}")
+    return "".join(f"{wrapped(line, width, indent)}\n" for line in lines)
 
 
 def markdown_page() -> str:
@@ -98,7 +114,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "the observation; exits with 1 if one has no effect.",
     )
     parser.add_argument("variables", nargs="*", metavar="VARIABLE", help="only these variables")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_json_option(parser)
     parser.add_argument(
         "--markdown", action="store_true", help="print the page docs/options.md, without values"
     )
@@ -122,9 +138,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         return _run_checks(flags, as_json=arguments.json)
     if arguments.json:
-        _print_json([_entry(flag) for flag in flags])
+        write_json([_entry(flag) for flag in flags])
     else:
-        sys.stdout.write(flag_table(flags))
+        sys.stdout.write(flag_table(flags, terminal_width()))
     # A flag that follows an invalid one fails with the same message.
     errors = dict.fromkeys(str(error) for flag in flags if (error := _error(flag)) is not None)
     for message in errors:
@@ -146,13 +162,15 @@ def _chosen(names: Sequence[str]) -> tuple[Flag[object], ...]:
 def _run_checks(flags: Sequence[Flag[object]], *, as_json: bool) -> int:
     verdicts = []
     width = max(len(flag.name) for flag in flags)
+    columns = terminal_width()
     for flag in flags:
         verdict = verdict_of(flag)
         verdicts.append(verdict)
         if not as_json:
-            print(f"{verdict.variable:<{width}}  {verdict.result:<9}  {verdict.seen}", flush=True)
+            line = f"{verdict.variable:<{width}}  {verdict.result:<9}  {verdict.seen}"
+            print(wrapped(line, columns, " " * 4), flush=True)
     if as_json:
-        _print_json([verdict._asdict() for verdict in verdicts])
+        write_json(verdicts)
     else:
         print(_summary([verdict.result for verdict in verdicts]))
     return max(_RESULTS[verdict.result] for verdict in verdicts)
@@ -166,11 +184,6 @@ def _summary(results: Sequence[str]) -> str:
 def _checks() -> Any:
     """Import the module of the checks, and with it most of the package."""
     return load("gluonish.tools.env_checks")
-
-
-def _print_json(rows: Sequence[dict[str, Any]]) -> None:
-    json.dump(rows, sys.stdout, indent=2)
-    print()
 
 
 def _error(flag: Flag[object]) -> ConfigError | None:

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from gluonish.core.errors import ArgumentError
+from gluonish.tools.json_output import add_json_option, write_json
 from gluonish.tools.text_network import (
     Interrupted,
     Speed,
@@ -22,14 +23,18 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``generate`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "generate",
-        help="go on with a text",
-        description="Go on with a text, and say on standard error how fast it was.",
+        help="continue a text with a language model",
+        description="Continue a text with a language model. The speed is printed on standard "
+        "error.",
     )
     parser.add_argument("prompt", help="the text; - reads standard input")
     add_model_arguments(parser)
     add_generation_arguments(parser)
-    parser.add_argument("--stop", action="append", metavar="TEXT", help="text that ends it")
-    parser.add_argument("--quiet", action="store_true", help="say nothing of the speed")
+    parser.add_argument(
+        "--stop", action="append", metavar="TEXT", help="end before this text; can be repeated"
+    )
+    parser.add_argument("--quiet", action="store_true", help="do not print the speed")
+    add_json_option(parser)
     parser.set_defaults(run=_run)
 
 
@@ -43,11 +48,18 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.stop:
         options["stop_strings"] = arguments.stop
     speed = Speed(len(tokens))
-    with Interrupted() as ending:
+    pieces: list[str] = []
+    with Interrupted(quiet=arguments.json) as ending:
         for piece in net.stream(prompt, on_token=speed.note, **options):
-            sys.stdout.write(piece)
-            sys.stdout.flush()
-        sys.stdout.write("\n")
+            pieces.append(piece)
+            if not arguments.json:
+                sys.stdout.write(piece)
+                sys.stdout.flush()
+        if not arguments.json:
+            sys.stdout.write("\n")
+    if arguments.json:
+        write_json({"text": "".join(pieces), **speed.figures()})
+        return ending.status
     if not arguments.quiet:
         sys.stderr.write(speed.text(parameter_nbytes(net), read_rate()) + "\n")
     return ending.status

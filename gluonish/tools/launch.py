@@ -80,7 +80,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     for name in ("--env-server", "--env-worker"):
         parser.add_argument(
-            name, action="append", default=[], metavar="NAME:VALUE", help="the same"
+            name, action="append", default=[], metavar="NAME:VALUE", help="the same as --env"
         )
     parser.add_argument(
         "--sync-dst-dir",
@@ -104,7 +104,12 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         action="store_true",
         help="print the shell command of mpiexec, without running it",
     )
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
+    parser.add_argument(
+        "command",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND ...",
+        help="the program and its arguments",
+    )
     parser.set_defaults(run=run)
 
 

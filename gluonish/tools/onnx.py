@@ -16,6 +16,8 @@ from gluonish.onnx import export_model
 from gluonish.onnx.exporting.package import onnx_package
 from gluonish.onnx.importing import get_model_metadata, import_model
 from gluonish.symbol import load as load_symbol
+from gluonish.tools.json_output import add_json_option, write_json
+from gluonish.tools.table import terminal_width, wrapped
 
 
 def add_import(commands: Any) -> None:
@@ -25,9 +27,13 @@ def add_import(commands: Any) -> None:
         help="convert an ONNX file to a network: -symbol.json and .params",
         description="Convert an ONNX file to a network: PREFIX-symbol.json and PREFIX-0000.params.",
     )
-    parser.add_argument("file", help="the ONNX file")
+    parser.add_argument("file", metavar="FILE", help="the ONNX file")
     parser.add_argument(
-        "-o", "--output", default="model", metavar="PREFIX", help="(default: model)"
+        "-o",
+        "--output",
+        default="model",
+        metavar="PREFIX",
+        help="prefix of the files to write (default: model)",
     )
     parser.add_argument(
         *("-s", "--shape"),
@@ -36,6 +42,7 @@ def add_import(commands: Any) -> None:
         metavar="NAME=N,C,..",
         help="dynamic sizes of an input; needed if a graph cannot support all sizes",
     )
+    add_json_option(parser)
     parser.set_defaults(run=import_file)
 
 
@@ -60,6 +67,17 @@ def import_file(arguments: argparse.Namespace) -> int:
     what = "gluonish onnx import"
     written = write_model(what, symbol, stored, arguments.output, 0, remove_amp_cast=True)
     inputs = get_model_metadata(arguments.file)["input_tensor_data"]
+    if arguments.json:
+        write_json(
+            {
+                "inputs": [{"name": name, "shape": shape} for name, shape in inputs],
+                "outputs": symbol.list_outputs(),
+                "arguments": len(values),
+                "auxiliary_states": len(states),
+                "files": written,
+            }
+        )
+        return 0
     print(f"inputs: {', '.join(f'{name} {shape}' for name, shape in inputs)}")
     print(f"outputs: {', '.join(symbol.list_outputs())}")
     print(f"{len(values)} arguments, {len(states)} auxiliary states")
@@ -89,8 +107,8 @@ def _add_export(commands: Any) -> None:
         help="export a network to an ONNX file",
         description="Export a network, a -symbol.json and a .params file, to an ONNX file.",
     )
-    parser.add_argument("symbol", help="the -symbol.json file")
-    parser.add_argument("params", help="the .params file")
+    parser.add_argument("symbol", metavar="SYMBOL", help="the -symbol.json file")
+    parser.add_argument("params", metavar="PARAMS", help="the .params file")
     parser.add_argument(
         *("-s", "--shape"),
         action="append",
@@ -103,13 +121,20 @@ def _add_export(commands: Any) -> None:
         "--type",
         action="append",
         metavar="TYPE",
-        help="dtype, of all inputs or of each",
+        help="dtype of all inputs, or once for each (default: float32)",
     )
-    parser.add_argument("-o", "--output", default="model.onnx", help="file to write (model.onnx)")
-    parser.add_argument("--opset", type=int, help="version of the ONNX operator set")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="model.onnx",
+        metavar="FILE",
+        help="file to write (default: %(default)s)",
+    )
+    parser.add_argument("--opset", type=int, metavar="N", help="version of the ONNX operator set")
     parser.add_argument(
         "--external", action="store_true", help="write the weights to a separate file"
     )
+    add_json_option(parser)
     parser.set_defaults(run=export)
 
 
@@ -119,13 +144,14 @@ def _add_check(commands: Any) -> None:
         help="check an ONNX file and print what it contains",
         description="Check an ONNX file with the package onnx, and print what it contains.",
     )
-    parser.add_argument("file", help="the file")
+    parser.add_argument("file", metavar="FILE", help="the ONNX file")
     parser.add_argument(
         "--against",
         nargs=2,
         metavar=("SYMBOL", "PARAMS"),
         help="also compare its outputs for random inputs with those of this network",
     )
+    add_json_option(parser)
     parser.set_defaults(run=check)
 
 
@@ -158,7 +184,10 @@ def export(arguments: argparse.Namespace) -> int:
         large_model=arguments.external,
         opset_version=arguments.opset,
     )
-    print(f"wrote {path}")
+    if arguments.json:
+        write_json({"file": path})
+    else:
+        print(f"wrote {path}")
     return 0
 
 
@@ -174,37 +203,68 @@ def check(arguments: argparse.Namespace) -> int:
         raise FileFormatError(
             f"{arguments.file}: expected a file that the checker of onnx accepts, got {error}"
         ) from error
-    print("\n".join(_described(model)))
+    facts = _facts(model)
+    status = 0
+    if not arguments.json:
+        width = terminal_width()
+        for line in _described(facts):
+            print(wrapped(line, width, " " * 10))
     if arguments.against:
-        return _compared(arguments.file, model, *arguments.against)
-    return 0
+        facts["compared"], status = _compared(arguments.file, model, *arguments.against)
+    if arguments.json:
+        write_json(facts)
+        return status
+    for name, difference in facts.get("compared", {}).items():
+        print(f"compared  {name}: largest difference {difference:.3g}")
+    return status
 
 
-def _described(model: Any) -> list[str]:
+def _facts(model: Any) -> dict[str, Any]:
     graph = model.graph
     weights = {tensor.name for tensor in graph.initializer}
-    count = sum(int(np.prod(tensor.dims)) for tensor in graph.initializer)
-    opsets = ", ".join(f"{x.domain or 'ai.onnx'} {x.version}" for x in model.opset_import)
-    kinds = Counter(node.op_type for node in graph.node).most_common(_LISTED)
+    return {
+        "producer": model.producer_name or "unknown",
+        "opsets": {x.domain or "ai.onnx": x.version for x in model.opset_import},
+        "inputs": [_typed(x) for x in graph.input if x.name not in weights],
+        "outputs": [_typed(x) for x in graph.output],
+        "weights": len(weights),
+        "numbers": sum(int(np.prod(tensor.dims)) for tensor in graph.initializer),
+        "operators": dict(Counter(node.op_type for node in graph.node).most_common()),
+    }
+
+
+def _described(facts: dict[str, Any]) -> list[str]:
+    opsets = ", ".join(f"{domain} {version}" for domain, version in facts["opsets"].items())
+    kinds = list(facts["operators"].items())[:_LISTED]
     return [
-        f"made by   {model.producer_name or 'unknown'}, opset {opsets}",
-        *(f"input     {_typed(x)}" for x in graph.input if x.name not in weights),
-        *(f"output    {_typed(x)}" for x in graph.output),
-        f"weights   {len(weights)} arrays, {count:,} numbers",
+        f"made by   {facts['producer']}, opset {opsets}",
+        *(f"input     {_text_of(x)}" for x in facts["inputs"]),
+        *(f"output    {_text_of(x)}" for x in facts["outputs"]),
+        f"weights   {facts['weights']} arrays, {facts['numbers']:,} numbers",
         f"operators {', '.join(f'{kind} {number}' for kind, number in kinds)}",
     ]
 
 
-def _typed(info: Any) -> str:
+def _typed(info: Any) -> dict[str, Any]:
     helper = onnx_package("gluonish onnx check").helper
     kind = info.type.tensor_type
     dtype = helper.tensor_dtype_to_np_dtype(kind.elem_type) if kind.elem_type else "?"
-    extents = ", ".join(dim.dim_param or str(dim.dim_value) for dim in kind.shape.dim)
-    return f"{info.name} {dtype}({extents})"
+    shape = [dim.dim_param or dim.dim_value for dim in kind.shape.dim]
+    return {"name": info.name, "dtype": str(dtype), "shape": shape}
 
 
-def _compared(path: str, model: Any, symbol_file: str, params_file: str) -> int:
-    """Compare the outputs of the file with those of a network; returns the exit status."""
+def _text_of(info: dict[str, Any]) -> str:
+    return f"{info['name']} {info['dtype']}({', '.join(map(str, info['shape']))})"
+
+
+def _compared(
+    path: str, model: Any, symbol_file: str, params_file: str
+) -> tuple[dict[str, float], int]:
+    """Compare the outputs of the file with those of a network.
+
+    Returns:
+        The largest difference of each output, and the exit status.
+    """
     from onnx.reference import ReferenceEvaluator
 
     session = ReferenceEvaluator(path)
@@ -217,11 +277,12 @@ def _compared(path: str, model: Any, symbol_file: str, params_file: str) -> int:
     given |= {name: array(x, dtype=x.dtype) for name, x in arrays.items()}
     found = _outputs(network, given)
     worst = 0.0
+    differences = {}
     for name, y in found.items():
         difference = float(np.max(np.abs(y - wanted[name]), initial=0.0))
         worst = max(worst, difference / max(1.0, float(np.max(np.abs(y), initial=0.0))))
-        print(f"compared  {name}: largest difference {difference:.3g}")
-    return int(worst > 1e-4)
+        differences[name] = difference
+    return differences, int(worst > 1e-4)
 
 
 def _weights(path: str) -> dict[str, Any]:

@@ -2,9 +2,7 @@
 
 import argparse
 import io
-import json
 import os
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +13,9 @@ from gluonish.core.files import atomic_write
 from gluonish.recordio import RecordFile, RecordTable, scan, unpack
 from gluonish.recordio.index_file import index_line, read_index
 from gluonish.recordio.record_table import survey
+from gluonish.tools.json_output import add_json_option, write_json
+from gluonish.tools.table import table as text_table
+from gluonish.tools.table import terminal_width
 
 _LISTED = 20
 _MOST_PROBLEMS = 20
@@ -162,7 +163,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         action="store_true",
         help="write a new index, with keys counted from 0",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -173,9 +174,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.limit is not None and arguments.limit < 0:
         raise ArgumentError(f"--limit: expected 0 or more, got {arguments.limit}")
     if arguments.extract is not None:
-        return _extract(path, *arguments.extract)
+        return _extract(path, *arguments.extract, as_json=arguments.json)
     if arguments.rebuild_index:
-        print(f"{index}: {rebuild_index(path, index)} records")
+        records = rebuild_index(path, index)
+        if arguments.json:
+            write_json({"file": path, "index": index, "records": records})
+        else:
+            print(f"{index}: {records} records")
         return 0
     if arguments.verify:
         table, damages = survey(path)
@@ -235,8 +240,7 @@ def _print_report(
         if arguments.list:
             found = _summaries(path, table, arguments.limit)
             report["listed"] = [summary._asdict() for summary in found]
-        json.dump(report, sys.stdout, indent=2)
-        print()
+        write_json(report)
         return
     print(f"{path}: {report['records']} records in {report['bytes']} bytes", end="")
     print(f", each of {report['shortest']} to {report['longest']} bytes" * bool(table.offsets.size))
@@ -249,7 +253,8 @@ def _print_report(
         _print_problems("index", report["index_problems"])
     if arguments.list:
         limit = _LISTED if arguments.limit is None else arguments.limit
-        print(_table_text([_row(found) for found in _summaries(path, table, limit)]))
+        rows = [_row(found) for found in _summaries(path, table, limit)]
+        print(text_table([_COLUMNS, *rows], terminal_width(), right=range(len(_COLUMNS))))
         if limit < report["records"]:
             print(f"and {report['records'] - limit} more; see --limit")
 
@@ -272,13 +277,7 @@ def _row(summary: RecordSummary) -> tuple[str, ...]:
     return tuple("-" if field is None else str(field) for field in fields)
 
 
-def _table_text(rows: Sequence[Sequence[str]]) -> str:
-    cells = [_COLUMNS, *rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join("  ".join(map(str.rjust, row, widths)) for row in cells)
-
-
-def _extract(path: str, number: str, out: str) -> int:
+def _extract(path: str, number: str, out: str, *, as_json: bool) -> int:
     offsets = scan(path).offsets
     if not number.isdecimal() or int(number) >= offsets.size:
         raise ArgumentError(
@@ -291,6 +290,9 @@ def _extract(path: str, number: str, out: str) -> int:
     content = record if summary.format is None else unpack(record)[1]
     with atomic_write(out) as target:
         target.write(content)
+    if as_json:
+        write_json({"file": out, "format": summary.format, "bytes": len(content)})
+        return 0
     what = "the record" if summary.format is None else f"a {summary.format} image"
     print(f"{out}: {what}, {len(content)} bytes")
     return 0

@@ -21,6 +21,8 @@ from gluonish.gluon.trainer import Trainer
 from gluonish.initializer import Xavier
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.tools.demo import parse_contexts
+from gluonish.tools.json_output import add_json_option, write_json
+from gluonish.tools.table import table, terminal_width
 
 # Names in the table of MXNet's documentation; names of the model zoo are valid, too.
 ZOO_NAMES = {
@@ -83,15 +85,24 @@ def measure(
 
 
 def score_table(
-    cells: dict[tuple[str, int], str], networks: Sequence[str], batch_sizes: Sequence[int]
+    cells: dict[tuple[str, int], str],
+    networks: Sequence[str],
+    batch_sizes: Sequence[int],
+    width: int | None = None,
 ) -> str:
-    """Return the cells as aligned text: a column for each network, a line for each batch size."""
+    """Return the cells as aligned text: a column for each network, a line for each batch size.
+
+    Args:
+        cells: Text by network and batch size.
+        networks: The columns.
+        batch_sizes: The lines.
+        width: Columns of the terminal; None for any width.
+    """
     rows = [["batch size", *networks]]
     rows += [
         [str(size), *(cells.get((name, size), "-") for name in networks)] for size in batch_sizes
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
+    return table(rows, width, right=range(len(rows[0])))
 
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -103,17 +114,47 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "synthetic images, hybridized with static_alloc and static_shape, after a warm-up. Exits "
         "with 1 if a cell could not be measured.",
     )
-    parser.add_argument("--mode", choices=("inference", "training"), default="inference")
-    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
-    parser.add_argument("--networks", default=_NETWORKS, help="(default: %(default)s)")
-    parser.add_argument("--batch-sizes", default=_BATCH_SIZES, help="(default: %(default)s)")
-    parser.add_argument("--ctx", default="cpu:0", help="the device, such as cpu:0 or gpu:0")
     parser.add_argument(
-        "--seconds", type=float, default=1.0, help="seconds to measure each network and batch size"
+        "--mode",
+        choices=("inference", "training"),
+        default="inference",
+        help="what is measured (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--dtype",
+        choices=("float32", "bfloat16"),
+        default="float32",
+        help="dtype of the networks (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--networks",
+        default=_NETWORKS,
+        metavar="NAMES",
+        help="networks, with commas between (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--batch-sizes",
+        default=_BATCH_SIZES,
+        metavar="SIZES",
+        help="images in a call (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--ctx",
+        default="cpu:0",
+        metavar="DEVICE",
+        help="the device, such as cpu:0 (the default) or gpu:0",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=1.0,
+        metavar="S",
+        help="seconds to measure each network and batch size (default: %(default)g)",
     )
     parser.add_argument(
         "--memory", action="store_true", help="also print the peak of resident memory"
     )
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -132,17 +173,37 @@ def run(arguments: argparse.Namespace) -> int:
         cells[name, size] = measure(
             name, size, arguments.mode, arguments.dtype, contexts[0], arguments.seconds
         )
+    failed = {key: cell.error for key, cell in cells.items() if cell.error}
+    if arguments.json:
+        _write_report(arguments, contexts[0], cells)
+        return 1 if failed else 0
+    width = terminal_width()
     print(f"images/s, {arguments.mode}, {arguments.dtype}, {contexts[0]}")
     rates = {key: "error" if cell.error else _rate(cell) for key, cell in cells.items()}
-    print(score_table(rates, networks, batch_sizes))
+    print(score_table(rates, networks, batch_sizes, width))
     if arguments.memory:
         print("\npeak resident memory of the process, MB")
         peaks = {key: f"{cell.peak_mb:.0f}" for key, cell in cells.items()}
-        print(score_table(peaks, networks, batch_sizes))
-    failed = {key: cell.error for key, cell in cells.items() if cell.error}
+        print(score_table(peaks, networks, batch_sizes, width))
     for (name, size), error in failed.items():
         print(f"{name}, batch {size}: {error}")
     return 1 if failed else 0
+
+
+def _write_report(
+    arguments: argparse.Namespace, context: Context, cells: dict[tuple[str, int], Cell]
+) -> None:
+    write_json(
+        {
+            "mode": arguments.mode,
+            "dtype": arguments.dtype,
+            "device": str(context),
+            "cells": [
+                {"network": name, "batch_size": size, **cell._asdict()}
+                for (name, size), cell in cells.items()
+            ],
+        }
+    )
 
 
 def parse_networks(text: str) -> list[str]:

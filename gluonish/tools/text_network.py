@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.command import INTERRUPTED
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import open_to_read
 from gluonish.model_zoo import from_gguf, from_pretrained
@@ -16,7 +17,6 @@ from gluonish.tools.demo import parse_contexts
 _PROBE_NBYTES = 1 << 28
 _PROBES = 5
 _DTYPES = ("float32", "float16", "bfloat16", "float64")
-_INTERRUPTED = 130  # exit status of a command that was ended by Ctrl-C
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,17 +31,41 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dtype", choices=_DTYPES, help="element type of the weights; that of the file by default"
     )
-    parser.add_argument("--ctx", default="cpu", metavar="DEVICE", help="cpu (default) or gpu")
+    parser.add_argument(
+        "--ctx",
+        default="cpu",
+        metavar="DEVICE",
+        help="the device, such as cpu (the default) or gpu:0",
+    )
 
 
 def add_generation_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of generation."""
     parser.add_argument("--max-new-tokens", type=int, metavar="N", help="most tokens of a text")
-    parser.add_argument("--temperature", type=float, metavar="T", help="0 for the most probable")
-    parser.add_argument("--top-k", type=int, metavar="K")
-    parser.add_argument("--top-p", type=float, metavar="P")
-    parser.add_argument("--min-p", type=float, metavar="P")
-    parser.add_argument("--repetition-penalty", type=float, metavar="X")
+    parser.add_argument(
+        "--temperature",
+        type=float,
+        metavar="T",
+        help="0 takes the most probable token; 1 draws by the network's probabilities",
+    )
+    parser.add_argument(
+        "--top-k", type=int, metavar="K", help="draw among the K most probable tokens"
+    )
+    parser.add_argument(
+        "--top-p",
+        type=float,
+        metavar="P",
+        help="draw among the fewest tokens that are P of the probability",
+    )
+    parser.add_argument(
+        "--min-p",
+        type=float,
+        metavar="P",
+        help="leave out tokens below P of the greatest probability",
+    )
+    parser.add_argument(
+        "--repetition-penalty", type=float, metavar="X", help="above 1: repeat less"
+    )
     parser.add_argument("--seed", type=int, help="number that decides what is drawn")
 
 
@@ -137,9 +161,15 @@ class Interrupted:
         <BLANKLINE>
         >>> ending.status
         130
+
+    Args:
+        quiet: Whether to write no line feed.
     """
 
     status = 0
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
 
     def __enter__(self) -> "Interrupted":
         return self
@@ -147,8 +177,9 @@ class Interrupted:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
         if kind is None or not issubclass(kind, KeyboardInterrupt):
             return False
-        sys.stdout.write("\n")
-        self.status = _INTERRUPTED
+        if not self._quiet:
+            sys.stdout.write("\n")
+        self.status = INTERRUPTED
         return True
 
 
@@ -202,6 +233,16 @@ class Speed:
         if self._steps == 0:
             self._first = self._last
         self._steps += 1
+
+    def figures(self) -> dict[str, float | None]:
+        """Return numbers of tokens, and tokens a second (None where nothing was measured)."""
+        first, step = self._first - self._begin, self._last - self._first
+        return {
+            "prompt_tokens": self._prompt,
+            "text_tokens": self._steps,
+            "prompt_tokens_per_s": self._prompt / first if first > 0 else None,
+            "text_tokens_per_s": (self._steps - 1) / step if step > 0 else None,
+        }
 
     def text(self, nbytes: int, rate: float) -> str:
         """Return a line of the speeds.

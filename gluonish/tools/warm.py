@@ -8,6 +8,7 @@ import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the netwo
 from gluonish.core.errors import ArgumentError
 from gluonish.kernels.compiler import compiled_count
 from gluonish.tools.demo import parse_contexts
+from gluonish.tools.json_output import add_json_option, write_json
 from gluonish.tools.score import (
     inference_calls,
     parse_batch_sizes,
@@ -28,13 +29,37 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "and kept on disk (in MXNET_HOME) for later processes. This runs networks of the "
         "model zoo once, so that their kernels, which most networks share, are there.",
     )
-    parser.add_argument("--networks", default=_NETWORKS, help="(default: %(default)s)")
     parser.add_argument(
-        "--mode", choices=("inference", "training", "both"), default="both", help="(default: both)"
+        "--networks",
+        default=_NETWORKS,
+        metavar="NAMES",
+        help="networks, with commas between (default: %(default)s)",
     )
-    parser.add_argument("--dtypes", default="float32", help="(default: float32)")
-    parser.add_argument("--batch-sizes", default="1,8", help="(default: %(default)s)")
-    parser.add_argument("--ctx", default="cpu:0", help="the device, such as cpu:0 or gpu:0")
+    parser.add_argument(
+        "--mode",
+        choices=("inference", "training", "both"),
+        default="both",
+        help="what is compiled for (default: both)",
+    )
+    parser.add_argument(
+        "--dtypes",
+        default="float32",
+        metavar="DTYPES",
+        help="float32, bfloat16 or both (default: float32)",
+    )
+    parser.add_argument(
+        "--batch-sizes",
+        default="1,8",
+        metavar="SIZES",
+        help="images in a call (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--ctx",
+        default="cpu:0",
+        metavar="DEVICE",
+        help="the device, such as cpu:0 (the default) or gpu:0",
+    )
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -64,7 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
     for prepare in tqdm(work, desc="warm", unit="network", leave=False):
         prepare()(_CALLS)
     made, seconds = compiled_count() - before, time.perf_counter() - start
-    if contexts[0].device_type != "cpu":  # CuPy compiles, and does not say what it found on disk
+    on_cpu = contexts[0].device_type == "cpu"
+    if arguments.json:
+        write_json({"compiled": made if on_cpu else None, "seconds": seconds, "networks": networks})
+    elif not on_cpu:  # CuPy compiles, and does not say what it found on disk
         print(f"The kernels of {contexts[0]} are on disk after {seconds:.0f} s")
     elif made:
         print(f"Compiled {made} kernels in {seconds:.0f} s; later processes load them from disk")

@@ -5,12 +5,13 @@ import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gluonish.core.errors import ArgumentError, nearest
 from gluonish.core.loading import load
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator, all_names, find_operator
+from gluonish.tools.json_output import add_json_option, write_json
 
 _ROOT = Path(__file__).resolve().parents[2]
 _WIDTH = 14  # width of the labels
@@ -99,21 +100,48 @@ def describe(name: str) -> str:
     Raises:
         ArgumentError: There is no such operator or function.
     """
-    op = _found(name)
-    if isinstance(op, str):
-        return op
-    lines = [op.name]
-    if op.aliases:
-        lines.append(_line("aliases", ", ".join(op.aliases)))
-    lines.append(_line("registered", _shown(*op.source)))
-    lines.append(_line("shapes", location(op.infer)))
-    lines.append(_line("kernel", location(op.kernel)))
-    lines.append(_line("gradient", "none" if op.gradient is None else location(op.gradient)))
-    for i, fast in enumerate(op.fast_kernels):
-        lines.append(_line("" if i else "fast kernels", f"{fast.name:28} {_kernel_location(fast)}"))
-    for i, (function, where) in enumerate(public_functions(op)):
-        lines.append(_line("" if i else "called", f"{function:28} {where}".rstrip()))
+    lines: list[str] = []
+    for label, value in facts(name).items():
+        if label == "name":
+            lines.append(value)
+        elif label == "aliases":
+            lines += [_line(label, ", ".join(value))] if value else []
+        elif isinstance(value, dict):
+            for i, (key, where) in enumerate(value.items()):
+                lines.append(_line("" if i else label, f"{key:28} {where or ''}".rstrip()))
+        else:
+            lines.append(_line(label, value or "none"))
     return "\n".join(lines)
+
+
+def facts(name: str) -> dict[str, Any]:
+    """Return what `describe` says of an operator, class or function.
+
+    Args:
+        name: See `describe`.
+
+    Returns:
+        ``name`` and ``defined`` of a class or function. Of an operator ``name``, ``aliases``, and
+        the locations ``registered``, ``shapes``, ``kernel`` and ``gradient`` (or None), and by name
+        those of ``fast kernels`` and of the functions that call it, ``called`` (None for those
+        that are generated from the registry).
+
+    Raises:
+        ArgumentError: There is no such operator or function.
+    """
+    op = _found(name)
+    if not isinstance(op, Operator):
+        return {"name": name, "defined": location(op)}
+    return {
+        "name": op.name,
+        "aliases": list(op.aliases),
+        "registered": _shown(*op.source),
+        "shapes": location(op.infer),
+        "kernel": location(op.kernel),
+        "gradient": None if op.gradient is None else location(op.gradient),
+        "fast kernels": {fast.name: _kernel_location(fast) for fast in op.fast_kernels},
+        "called": {function: where or None for function, where in public_functions(op)},
+    }
 
 
 def _kernel_location(fast: FastKernel) -> str:
@@ -124,8 +152,8 @@ def _line(label: str, text: str) -> str:
     return f"  {label:{_WIDTH}}{text}"
 
 
-def _found(name: str) -> Operator | str:
-    """Return the operator of a name; for functions of no operator, return their description."""
+def _found(name: str) -> Operator | Callable[..., Any]:
+    """Return the operator of a name, or the class or function of no operator."""
     if name in all_names():
         return find_operator(name)
     path = name.removeprefix("gluonish.").removeprefix("mxnet.").removeprefix("mx.")
@@ -142,7 +170,7 @@ def _found(name: str) -> Operator | str:
     made_from: Operator | None = getattr(found, "operator", None)
     if isinstance(made_from, Operator):
         return made_from
-    return f"{name}\n{_line('defined', location(found))}"
+    return cast("Callable[..., Any]", found)
 
 
 def _resolve(path: str) -> Any:
@@ -164,10 +192,17 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "the functions that call it.",
     )
     parser.add_argument("names", nargs="+", metavar="NAME", help="softmax, Dense, mx.np.argmax")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the description of each name."""
+    if arguments.json:
+        found = [facts(name) for name in arguments.names]
+        write_json(
+            {"found": [{k.replace(" ", "_"): x for k, x in entry.items()} for entry in found]}
+        )
+        return 0
     print("\n\n".join(map(describe, arguments.names)))
     return 0

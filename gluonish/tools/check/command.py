@@ -20,6 +20,8 @@ from gluonish.mxnet_names import numpy1
 from gluonish.mxnet_names.imported_modules import imported_modules
 from gluonish.ops.registry import absent_names
 from gluonish.tools.check.uses import uses_of
+from gluonish.tools.json_output import add_json_option, write_json
+from gluonish.tools.table import terminal_width, wrapped
 
 # Names that behave differently from MXNet 1.9.1, with advice; docs/differences.md has the rest.
 DIFFERENT = {
@@ -126,11 +128,13 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "check",
         help="list MXNet names in a program that are missing here or behave differently",
-        description="Read Python sources, without running them, and list by file and line the "
+        description="Read Python sources that use MXNet, without running them, and list by file "
+        "and line the "
         "names of MXNet that are missing here or behave differently, with advice, and names that "
         "NumPy 2 removed. Exits with 1 if something is missing or cannot be read.",
     )
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a source, or a folder of them")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -142,13 +146,21 @@ def run(arguments: argparse.Namespace) -> int:
     """
     files = list(_sources(arguments.paths))
     counts = {"missing": 0, "differs": 0, "unreadable": 0}
+    found = []
+    width = terminal_width()
     for file in files:
         for line, kind, text in _findings(file):
             counts[kind] += 1
-            print(f"{file}:{line}: {text}")
+            found.append({"file": file, "line": line, "kind": kind, "text": text})
+            if not arguments.json:
+                print(wrapped(f"{file}:{line}: {text}", width, "    "))
+    status = 1 if counts["missing"] or counts["unreadable"] else 0
+    if arguments.json:
+        write_json({"files": len(files), **counts, "findings": found})
+        return status
     summary = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
     print(f"{len(files)} {'file' if len(files) == 1 else 'files'}: {summary or 'nothing found'}")
-    return 1 if counts["missing"] or counts["unreadable"] else 0
+    return status
 
 
 def _sources(paths: Sequence[str]) -> Iterator[Path]:

@@ -1,7 +1,6 @@
 """The subcommand ``doctor``: prints the findings of all checks."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -16,6 +15,8 @@ from gluonish.tools.doctor.machine import (
     variable_findings,
 )
 from gluonish.tools.doctor.nvidia import gpu_findings
+from gluonish.tools.json_output import add_json_option, write_json
+from gluonish.tools.table import terminal_width, wrapped
 
 _MARKS = {FOUND: "+", MISSING: "-", BROKEN: "!"}
 
@@ -29,7 +30,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "as gluonish finds them: + found, - missing or slow but optional, ! broken. "
         "Exits with 1 if a requirement is broken.",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -37,10 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the findings; return 1 if a requirement is broken, else 0."""
     findings = list(all_findings())
     if arguments.json:
-        json.dump([finding._asdict() for finding in findings], sys.stdout, indent=2)
-        print()
+        write_json(findings)
     else:
-        sys.stdout.write(report(findings))
+        sys.stdout.write(report(findings, terminal_width()))
     return 1 if any(finding.state == BROKEN for finding in findings) else 0
 
 
@@ -53,18 +53,25 @@ def all_findings() -> Iterator[Finding]:
     yield from variable_findings()
 
 
-def report(findings: Sequence[Finding]) -> str:
-    """Return the findings as lines below their topics, with advice below each."""
+def report(findings: Sequence[Finding], columns: int | None = None) -> str:
+    """Return the findings as lines below their topics, with advice below each.
+
+    Args:
+        findings: The findings.
+        columns: Of the terminal; None for lines of any length.
+    """
     width = max(len(finding.name) for finding in findings)
+    indent = " " * (width + 6)
     lines: list[str] = []
     topic = ""
     for finding in findings:
         if finding.topic != topic:
             topic = finding.topic
             lines += ["", topic] if lines else [topic]
-        lines.append(f"  {_MARKS[finding.state]} {finding.name:<{width}}  {finding.text}".rstrip())
+        line = f"  {_MARKS[finding.state]} {finding.name:<{width}}  {finding.text}".rstrip()
+        lines.append(wrapped(line, columns, indent))
         if finding.advice:
-            lines.append(f"    {'':<{width}}  > {finding.advice}")
+            lines.append(wrapped(f"{indent}> {finding.advice}", columns, f"{indent}  "))
     broken = [finding.name for finding in findings if finding.state == BROKEN]
     lines += [
         "",

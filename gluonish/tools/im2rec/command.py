@@ -5,6 +5,7 @@ import sys
 
 from gluonish.tools.im2rec.listing import EXTENSIONS, make_lists
 from gluonish.tools.im2rec.records import COLORS, ENCODINGS, Packing, find_lists, make_records
+from gluonish.tools.json_output import add_json_option, write_json
 
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -15,12 +16,12 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         description="With --list, write PREFIX.lst, a list of the images in ROOT. Without, write "
         "PREFIX.rec and PREFIX.idx, the images on the lists PREFIX*.lst, in their order. Images "
         "that cannot be read are reported and skipped; the exit status is then 1.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("prefix", help="prefix of the lists and record files")
     parser.add_argument("root", help="folder of the images")
     _add_list_options(parser.add_argument_group("options for lists"))
     _add_record_options(parser.add_argument_group("options for record files"))
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -30,14 +31,25 @@ def _add_list_options(group: "argparse._ArgumentGroup") -> None:
         "--exts",
         nargs="+",
         default=list(EXTENSIONS),
-        help="file extensions of images, in lower case",
-    )
-    group.add_argument("--chunks", type=int, default=1, help="number of lists")
-    group.add_argument(
-        "--train-ratio", type=float, default=1.0, help="fraction of the images for training"
+        metavar="EXT",
+        help=f"file extensions of images, in lower case (default: {' '.join(EXTENSIONS)})",
     )
     group.add_argument(
-        "--test-ratio", type=float, default=0.0, help="fraction of the images for testing"
+        "--chunks", type=int, default=1, metavar="N", help="number of lists (default: %(default)s)"
+    )
+    group.add_argument(
+        "--train-ratio",
+        type=float,
+        default=1.0,
+        metavar="R",
+        help="fraction of the images for training (default: %(default)g)",
+    )
+    group.add_argument(
+        "--test-ratio",
+        type=float,
+        default=0.0,
+        metavar="R",
+        help="fraction of the images for testing (default: %(default)g)",
     )
     group.add_argument(
         "--recursive",
@@ -61,7 +73,8 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
         "--resize",
         type=int,
         default=packing.resize,
-        help="new length of the shorter side, in pixels; 0 keeps the size",
+        metavar="N",
+        help="new length of the shorter side, in pixels; 0, the default, keeps the size",
     )
     group.add_argument(
         "--center-crop", action="store_true", help="crop the square in the center first"
@@ -70,22 +83,31 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
         "--quality",
         type=int,
         default=packing.quality,
-        help="JPEG quality, 1 to 100; for PNG the compression level, 1 to 9",
+        metavar="N",
+        help="JPEG quality, 1 to 100; for PNG the compression level, 1 to 9 (default: %(default)s)",
     )
     group.add_argument(
         "--num-thread",
         type=int,
         default=1,
-        help="threads that read and encode; the order of records does not depend on it",
+        metavar="N",
+        help="threads that read and encode; the order of records does not depend on it (default: "
+        "%(default)s)",
     )
     group.add_argument(
         "--color",
         type=int,
         default=packing.color,
         choices=COLORS,
-        help="1 for three channels, 0 for gray, -1 for the channels of the file",
+        help="1 for three channels, 0 for gray, -1 for the channels of the file (default: "
+        "%(default)s)",
     )
-    group.add_argument("--encoding", default=packing.encoding, choices=ENCODINGS, help="format")
+    group.add_argument(
+        "--encoding",
+        default=packing.encoding,
+        choices=ENCODINGS,
+        help="format of the stored images (default: %(default)s)",
+    )
     group.add_argument(
         "--pack-label",
         action="store_true",
@@ -96,7 +118,7 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the lists or the record files; return 1 if an image was skipped, else 0."""
     if arguments.list:
-        make_lists(
+        written = make_lists(
             arguments.prefix,
             arguments.root,
             recursive=arguments.recursive,
@@ -105,16 +127,26 @@ def run(arguments: argparse.Namespace) -> int:
             chunks=arguments.chunks,
             train_ratio=arguments.train_ratio,
             test_ratio=arguments.test_ratio,
+            note=_tell if arguments.json else print,
         )
+        if arguments.json:
+            write_json({"lists": written})
         return 0
     packing = Packing(*(getattr(arguments, name) for name in Packing._fields))
     skipped = 0
+    outcomes = []
     for image_list in find_lists(arguments.prefix):
         outcome = make_records(
             image_list, arguments.root, packing, num_thread=arguments.num_thread, refused=_tell
         )
         skipped += outcome.skipped
-        print(f"{outcome.path}: {outcome.records} records, {outcome.skipped} left out")
+        outcomes.append(
+            {"file": outcome.path, "records": outcome.records, "left_out": outcome.skipped}
+        )
+        if not arguments.json:
+            print(f"{outcome.path}: {outcome.records} records, {outcome.skipped} left out")
+    if arguments.json:
+        write_json({"files": outcomes})
     return 1 if skipped else 0
 
 

@@ -19,6 +19,7 @@ from gluonish.tools.profile.advice import advice
 from gluonish.tools.profile.page import bytes_text, page, share_text, time_text
 from gluonish.tools.profile.summary import summarize
 from gluonish.tools.profile.trace import read_trace
+from gluonish.tools.table import table, terminal_width
 
 _ROOT = Path(__file__).resolve().parents[3]
 _MODEL = "tests.kernels.cupy.cost_model"
@@ -43,14 +44,19 @@ def _part(name: str) -> Any:
     return load(f"{_MODEL}.{name}")
 
 
-def run_modelled(device: str, script: str, arguments: list[str], output: Path) -> int:
-    """Run the script on a modelled device, write the report, and return its exit status.
+def run_modelled(
+    device: str, script: str, arguments: list[str], output: Path
+) -> tuple[int, dict[str, Any]]:
+    """Run the script on a modelled device, and write the report.
 
     Args:
         device: The device's name, such as ``h200``.
         script: Path of the script.
         arguments: The script's own.
         output: Where to write, without an ending.
+
+    Returns:
+        The script's exit status, and the report.
 
     Raises:
         ArgumentError: There is no table for the device.
@@ -73,28 +79,29 @@ def run_modelled(device: str, script: str, arguments: list[str], output: Path) -
         title = f"{Path(script).name}, modelled on {found['device']}"
         file.write(page(title, read, summary, advice(read, summary)).encode())
     sys.stdout.flush()
-    print("\n".join(_lines(found)), file=sys.stderr)
+    print("\n".join(_lines(found, terminal_width(sys.stderr))), file=sys.stderr)
     print(f"\nfigures: {report_path}\ntrace:   {trace_path}\npage:    {page_path}", file=sys.stderr)
-    return status
+    return status, found
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
+def _lines(found: dict[str, Any], width: int | None) -> list[str]:
     """Return the text for the terminal."""
     memory = found["memory"]
     lines = ["", f"modelled on {found['device']} by {found['source']}", ""]
     if found["step"] is None:
         return [*lines, "nothing was launched on gpu(0)"]
-    lines.append(f"{'step':>4} {_HEADS}  ended by")
     steps = found["steps"]
-    for number, step in enumerate(steps):
-        if number < 3 or number >= len(steps) - 3:
-            lines.append(f"{number:>4} {_step(step)}  {step['name'] or 'the end'}")
-        elif number == 3:
-            lines.append(f"     ... {len(steps) - 6} more")
+    rows = [
+        (str(number), *_step(step), step["name"] or "the end") for number, step in enumerate(steps)
+    ]
+    right = range(len(_HEADS) + 1)
+    lines.append(table([("step", *_HEADS, "ended by"), *rows[:3], *rows[3:][-3:]], width, right))
+    if len(steps) > 6:
+        lines.append(f"({len(steps) - 6} steps between them are left out)")
     lines += ["", f"of the last step, {time_text(1e3 * found['step']['device_ms'])} on the device:"]
     for kind in ("operators", "kernels"):
-        lines += ["", f"{'share':>7} {'time':>9} {'launches':>8} {'bytes':>9}  {kind}"]
-        lines += [_row(row) for row in found[kind][:_SHOWN]]
+        cells = [("share", "time", "launches", "bytes", kind), *map(_row, found[kind][:_SHOWN])]
+        lines += ["", table(cells, width, range(4))]
     lines += [
         "",
         f"memory at most {bytes_text(memory['peak'])}: arrays {bytes_text(memory['pool'])}, "
@@ -103,26 +110,22 @@ def _lines(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-_HEADS = (
-    f"{'launches':>8} {'kernels':>7} {'graphs':>6} {'submitted':>9} {'bytes':>9} {'TFLOP':>7} "
-    f"{'device':>9} {'host':>9} {'waited':>9} {'step':>9}"
-)
+_TIMES = ("device", "host", "waited", "step time")
+_HEADS = ("launches", "kernels", "graphs", "submitted", "bytes", "TFLOP", *_TIMES)
 
 
-def _step(step: dict[str, Any]) -> str:
-    times = " ".join(
-        f"{time_text(1e3 * step[name]):>9}"
-        for name in ("device_ms", "host_ms", "waited_ms", "step_ms")
-    )
+def _step(step: dict[str, Any]) -> tuple[str, ...]:
     return (
-        f"{step['launches']:>8,} {step['kernels']:>7,} {step['graphs']:>6} "
-        f"{step['submissions']:>9} "
-        f"{bytes_text(step['bytes']):>9} {step['flops'] / 1e12:>7.3f} {times}"
+        f"{step['launches']:,}",
+        f"{step['kernels']:,}",
+        str(step["graphs"]),
+        str(step["submissions"]),
+        bytes_text(step["bytes"]),
+        f"{step['flops'] / 1e12:.3f}",
+        *(time_text(1e3 * step[f"{name.split()[0]}_ms"]) for name in _TIMES),
     )
 
 
-def _row(row: dict[str, Any]) -> str:
-    return (
-        f"{share_text(row['share']):>7} {time_text(1e3 * row['device_ms']):>9} "
-        f"{row['launches']:>8,} {bytes_text(row['bytes']):>9}  {row['name']}"
-    )
+def _row(row: dict[str, Any]) -> tuple[str, ...]:
+    share, time = share_text(row["share"]), time_text(1e3 * row["device_ms"])
+    return share, time, f"{row['launches']:,}", bytes_text(row["bytes"]), row["name"]

@@ -12,6 +12,7 @@ from gluonish.contrib.quantization import LayerError, layer_errors, quantize_net
 from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.tools.demo import new_figure, save_figure
+from gluonish.tools.table import table
 
 _ROW_INCHES, _MARGIN_INCHES = 0.26, 1.2
 _MOST_INCHES = 60.0
@@ -102,8 +103,8 @@ class _Batches:
         )
 
 
-def report(arguments: argparse.Namespace) -> str:
-    """Return a table of the layers' errors, and plot them if requested.
+def report(arguments: argparse.Namespace) -> list[LayerError]:
+    """Return the layers' errors, and plot them if requested.
 
     Args:
         arguments: Arguments of ``gluonish quantize report``.
@@ -115,19 +116,17 @@ def report(arguments: argparse.Namespace) -> str:
     found = layer_errors(network, quantized, data)
     if arguments.plot:
         draw(found, arguments.plot)
-    return table(found)
+    return list(found)
 
 
-def table(found: Sequence[LayerError]) -> str:
-    """Return the layers' errors as lines of text."""
-    rows = [_HEAD, *map(_row, found)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
-    lines = []
-    for row in rows:
-        left = [text.ljust(width) for text, width in zip(row[:3], widths[:3], strict=True)]
-        right = [text.rjust(width) for text, width in zip(row[3:], widths[3:], strict=True)]
-        lines.append("  ".join([*left, *right]).rstrip())
-    return "\n".join(lines)
+def layer_table(found: Sequence[LayerError], width: int | None = None) -> str:
+    """Return the layers' errors as lines of text.
+
+    Args:
+        found: The result of `layer_errors`.
+        width: Columns of the terminal; None for any width.
+    """
+    return table([_HEAD, *map(_row, found)], width, right=range(3, len(_HEAD)))
 
 
 def _row(layer: LayerError) -> tuple[str, ...]:

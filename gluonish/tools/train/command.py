@@ -5,7 +5,9 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
+from gluonish.core.command import INTERRUPTED
 from gluonish.kernels.generated.elementwise import compiled_at_once
+from gluonish.tools.json_output import stdout_to_stderr, write_json
 from gluonish.tools.train.loop import Batches, Scores, SyntheticBatches
 from gluonish.tools.train.options import add_options, augmentation, complete, contexts_of
 from gluonish.tools.train.pixels import Changes, DatasetBatches, RecordBatches, load_images
@@ -15,7 +17,6 @@ from gluonish.tools.train.session import Session
 
 _BENCHMARK_BATCHES = 20
 _WARM_UPS = 3
-_INTERRUPTED = 130  # the exit status of a command that was ended by Ctrl-C
 
 
 def add_parser(parsers: Any) -> None:
@@ -23,7 +24,8 @@ def add_parser(parsers: Any) -> None:
     parser = parsers.add_parser(
         "train",
         help="train a network to classify images",
-        description="Train a network to classify the images of a published data set or of record "
+        description="Train a network to classify images, such as `gluonish train --dataset digits "
+        "--network mlp`. The images are those of a published data set or of record "
         "files. The options are those of MXNet's image classification example. With "
         "--model-prefix each epoch writes a checkpoint, from which --resume continues to the "
         "same result, however the process ended; prefix-curves.png shows the learning curves. "
@@ -36,6 +38,15 @@ def add_parser(parsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train, or run the benchmark; return 0 if it was completed."""
+    with stdout_to_stderr(arguments.json):
+        status, found = _run(arguments)
+    if arguments.json and found is not None:
+        write_json(found)
+    return status
+
+
+def _run(arguments: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
+    """Train; return the exit status, and the report of the first rank."""
     complete(arguments)
     ranks = joined(arguments.kv_store, arguments.batch_size)
     contexts = contexts_of(arguments, ranks.size)
@@ -43,22 +54,24 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with ranks.quiet():
             if arguments.test_io:
-                return _test_io(source, arguments)
+                found = _test_io(source, arguments)
+                return 0, found if ranks.is_first else None
             # The selected kernels must not depend on how long the process has run.
             with compiled_at_once():
-                return _train(Session(arguments, contexts, source, ranks), source, arguments)
+                found = _train(Session(arguments, contexts, source, ranks), source, arguments)
+                return 0, found if ranks.is_first else None
     except KeyboardInterrupt:
         print("interrupted" + ("; continue with --resume" if arguments.model_prefix else ""))
-        return _INTERRUPTED
+        return INTERRUPTED, None
 
 
-def _train(session: Session, source: Batches, arguments: argparse.Namespace) -> int:
+def _train(session: Session, source: Batches, arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.benchmark:
         return _benchmark(session, source, arguments)
     with session.held():
         session.restore()
         session.run()
-    return 0
+    return {"network": arguments.network, "epochs": session.record.history, **session.files()}
 
 
 def make_source(arguments: argparse.Namespace, ranks: Ranks) -> Batches:
@@ -115,7 +128,7 @@ def make_source(arguments: argparse.Namespace, ranks: Ranks) -> Batches:
     )
 
 
-def _test_io(source: Batches, arguments: argparse.Namespace) -> int:
+def _test_io(source: Batches, arguments: argparse.Namespace) -> dict[str, Any]:
     """Load an epoch without training, and print the speed."""
     samples = 0
     start = perf_counter()
@@ -126,18 +139,21 @@ def _test_io(source: Batches, arguments: argparse.Namespace) -> int:
             samples += batch.data.shape[0]
             if progress.batch(batch.data.shape[0]):
                 progress.report({})
-    print(f"loading: {samples / (perf_counter() - start):.2f} samples/sec")
-    return 0
+    speed = samples / (perf_counter() - start)
+    print(f"loading: {speed:.2f} samples/sec")
+    return {"samples": samples, "samples_per_second": speed}
 
 
-def _benchmark(session: Session, source: Batches, arguments: argparse.Namespace) -> int:
+def _benchmark(session: Session, source: Batches, arguments: argparse.Namespace) -> dict[str, Any]:
     """Train on synthetic data, and print the speed after a warm-up."""
     learner = session.learner
     with Progress(0, 1, _WARM_UPS, 0) as progress:
         learner.train(islice(source.training(0), _WARM_UPS), Scores(), progress)
     count = source.batches_per_epoch
+    speeds = []
     for epoch in range(arguments.num_epochs):
         with Progress(epoch, arguments.num_epochs, count, arguments.disp_batches) as progress:
             speed = learner.train(source.training(epoch), Scores(), progress)
         print(f"Epoch[{epoch}] {arguments.network}: {speed['samples_per_second']:.2f} samples/sec")
-    return 0
+        speeds.append(speed["samples_per_second"])
+    return {"network": arguments.network, "samples_per_second": speeds}

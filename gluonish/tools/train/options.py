@@ -11,6 +11,7 @@ from gluonish.core.context import Context, gpu
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError
 from gluonish.tools.demo import parse_contexts
+from gluonish.tools.json_output import add_json_option
 from gluonish.tools.train.defaults import (
     AUGMENTATION,
     DEFAULTS,
@@ -56,7 +57,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_data(parser.add_argument_group("data"))
     _add_training(parser.add_argument_group("training"))
     _add_devices(parser.add_argument_group("devices"))
-    _add_outputs(parser.add_argument_group("checkpoints and reports"))
+    outputs = parser.add_argument_group("checkpoints and reports")
+    _add_outputs(outputs)
+    add_json_option(outputs)
     group = parser.add_argument_group("augmentation, of record files; the marked ones of all data")
     for flag, _, kind, text in AUGMENTATION:
         mark = " (*)" if flag.replace("-", "_") in IN_MEMORY else ""
@@ -70,14 +73,21 @@ def _add_network(group: Any) -> None:
         "small images, or resnet, resnet-v1, vgg, densenet with --num-layers",
     )
     group.add_argument("--num-layers", type=int, help="depth of --network resnet and the like")
-    group.add_argument("--initializer", choices=INITIALIZERS, default="default", help="initializer")
+    group.add_argument(
+        "--initializer", choices=INITIALIZERS, default="default", help="initializer of the weights"
+    )
     group.add_argument(
         "--dtype",
         choices=("float32", "float16", "bfloat16"),
         default="float32",
         help="dtype of the network; 16-bit ones also keep float32 weights, and a float32 loss",
     )
-    group.add_argument("--hybridize", action="store_true", default=True, help="(the default)")
+    group.add_argument(
+        "--hybridize",
+        action="store_true",
+        default=True,
+        help="compile the network, which is the default",
+    )
     group.add_argument(
         "--imperative", dest="hybridize", action="store_false", help="do not hybridize"
     )
@@ -113,17 +123,42 @@ def _add_training(group: Any) -> None:
     group.add_argument(
         "--batch-size", type=int, help="images in a batch, over all devices and processes"
     )
-    group.add_argument("--optimizer", default="sgd", help="(default: %(default)s)")
-    group.add_argument("--lr", type=float, help="learning rate")
-    group.add_argument("--lr-factor", type=float, default=0.1, help="(default: %(default)s)")
-    group.add_argument("--lr-step-epochs", help="epochs after which to multiply by --lr-factor")
-    group.add_argument("--warmup-epochs", type=int, default=0, help="(default: %(default)s)")
     group.add_argument(
-        "--warmup-strategy", choices=("linear", "constant"), help="(default: linear)"
+        "--optimizer",
+        default="sgd",
+        metavar="NAME",
+        help="name of the optimizer (default: %(default)s)",
+    )
+    group.add_argument("--lr", type=float, help="learning rate")
+    group.add_argument(
+        "--lr-factor",
+        type=float,
+        default=0.1,
+        metavar="X",
+        help="what --lr-step-epochs multiplies the learning rate by (default: %(default)s)",
+    )
+    group.add_argument("--lr-step-epochs", help="epochs after which to multiply by --lr-factor")
+    group.add_argument(
+        "--warmup-epochs",
+        type=int,
+        default=0,
+        metavar="N",
+        help="epochs in which the learning rate rises (default: %(default)s)",
+    )
+    group.add_argument(
+        "--warmup-strategy",
+        choices=("linear", "constant"),
+        help="how the learning rate rises (default: linear)",
     )
     group.add_argument("--mom", type=float, help="momentum, if used (default: 0.9)")
     group.add_argument("--wd", type=float, default=1e-4, help="weight decay (default: %(default)s)")
-    group.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
+    group.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="seed of weights, order and augmentation (default: %(default)s)",
+    )
 
 
 def _add_devices(group: Any) -> None:
@@ -146,15 +181,29 @@ def _add_outputs(group: Any) -> None:
         help="prefix of checkpoints; an ending .safetensors or .npz sets the"
         " format of the parameters (default: no checkpoints)",
     )
-    group.add_argument("--save-period", type=int, default=1, help="epochs between checkpoints")
+    group.add_argument(
+        "--save-period",
+        type=int,
+        default=1,
+        metavar="N",
+        help="epochs between checkpoints (default: %(default)s)",
+    )
     group.add_argument("--load-epoch", type=int, help="continue from the checkpoint of this epoch")
     group.add_argument(
         "--resume",
         action="store_true",
         help="continue from the newest complete checkpoint, or start if there is none",
     )
-    group.add_argument("--disp-batches", type=int, default=20, help="batches between log lines")
-    group.add_argument("--top-k", default="", help="also report top-k accuracies, such as 5")
+    group.add_argument(
+        "--disp-batches",
+        type=int,
+        default=20,
+        metavar="N",
+        help="batches between log lines (default: %(default)s)",
+    )
+    group.add_argument(
+        "--top-k", default="", metavar="K", help="also report top-k accuracies, such as 5"
+    )
     group.add_argument("--loss", default="", help="further losses to report: ce, nll_loss, or both")
     group.add_argument("--tensorboard", metavar="DIR", help="folder for events of TensorBoard")
 

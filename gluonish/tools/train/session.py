@@ -206,6 +206,14 @@ class Session:
         if self._checkpoints is not None and self.record.history:
             print(f"learning curves: {self._checkpoints.path('-curves.png')}", flush=True)
 
+    def files(self) -> dict[str, Any]:
+        """Return the paths of the last checkpoint's parameters and of the plot; None without."""
+        checkpoints = self._checkpoints if self.record.history else None
+        return {
+            "parameters": checkpoints and checkpoints.params_path(self.record.epoch),
+            "curves": checkpoints and checkpoints.path("-curves.png"),
+        }
+
     def _run_epoch(self, epoch: int) -> dict[str, Any]:
         arguments, source = self._arguments, self._source
         # Each process has different dropout masks.

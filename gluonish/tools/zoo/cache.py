@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 from gluonish.core.errors import ArgumentError, nearest
@@ -21,6 +21,8 @@ from gluonish.model_zoo.model_store import (
 from gluonish.model_zoo.pretrained.timm_vit import vision_transformer_names
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.ndarray import zeros
+from gluonish.tools.json_output import add_json_option, write_json
+from gluonish.tools.table import table, terminal_width
 
 Item = TypeVar("Item")
 
@@ -42,7 +44,12 @@ def add_parsers(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="print the networks that have names and weights of timm, vision transformers included",
     )
     listing.set_defaults(run=list_networks)
-    fetching = parsers.add_parser("fetch", help="download published weights to the folder")
+    fetching = parsers.add_parser(
+        "fetch",
+        help="download published weights to the folder",
+        description="Download published weights to the folder of the weights, unless they are "
+        "there, check their SHA-1, and print their paths.",
+    )
     fetching.add_argument("names", nargs="+", metavar="NAME", help="networks, such as alexnet")
     fetching.set_defaults(run=fetch)
     verifying = parsers.add_parser(
@@ -52,10 +59,13 @@ def add_parsers(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         " others by the digits of it in their names. Exits with 1 if a file is damaged, or a"
         " network that was named has none.",
     )
-    verifying.add_argument("names", nargs="*", metavar="NAME", help="networks (default: all files)")
+    verifying.add_argument(
+        "names", nargs="*", metavar="NAME", help="networks to check (default: all files)"
+    )
     verifying.set_defaults(run=verify)
     for parser in (listing, fetching, verifying):
         parser.add_argument("--root", help="folder of the weights (default: $MXNET_HOME/models)")
+        add_json_option(parser)
 
 
 def shapes_of(name: str) -> dict[str, tuple[int, ...]]:
@@ -71,23 +81,10 @@ def shapes_of(name: str) -> dict[str, tuple[int, ...]]:
     return {path: tuple(p.shape or ()) for path, p in parameters.items()}
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as aligned columns; numbers are aligned to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    right = [
-        all(re.fullmatch(r"[\d.]+", cell) for cell in column[1:])
-        for column in zip(*rows, strict=True)
-    ]
-    adjust = [str.rjust if numeric else str.ljust for numeric in right]
-    return "\n".join(
-        "  ".join(a(cell, w) for a, cell, w in zip(adjust, row, widths, strict=True)).rstrip()
-        for row in rows
-    )
-
-
 def list_networks(arguments: argparse.Namespace) -> int:
     """Print the networks of MXNet, or those of timm; returns 0."""
     rows: list[tuple[str, ...]] = [_HEADER]
+    networks: list[dict[str, Any]] = []
     names = model_names("mxnet")
     if arguments.timm:
         names = sorted({*model_names("timm"), *vision_transformer_names()})
@@ -95,6 +92,15 @@ def list_networks(arguments: argparse.Namespace) -> int:
         count = sum(math.prod(shape) for shape in shapes_of(name).values())
         published = name in WEIGHT_HASHES
         cached = published and weights_path(name, arguments.root).is_file()
+        networks.append(
+            {
+                "name": name,
+                "parameters": count,
+                "bytes": 4 * count,
+                "sha1": WEIGHT_HASHES.get(name),
+                "cached": cached,
+            }
+        )
         rows.append(
             (
                 name,
@@ -104,8 +110,12 @@ def list_networks(arguments: argparse.Namespace) -> int:
                 "yes" if cached else "no" if published else "-",
             )
         )
-    print(table(rows))
-    print(f"weights are in {models_folder(arguments.root)}")
+    folder = models_folder(arguments.root)
+    if arguments.json:
+        write_json({"networks": networks, "folder": folder})
+    else:
+        print(table(rows, terminal_width()))
+        print(f"weights are in {folder}")
     return 0
 
 
@@ -117,8 +127,13 @@ def fetch(arguments: argparse.Namespace) -> int:
         DownloadError: Weights cannot be downloaded.
     """
     names = [_published(name) for name in arguments.names]
+    paths = {}
     for name in names:
-        print(get_model_file(name, arguments.root))
+        paths[name] = get_model_file(name, arguments.root)
+        if not arguments.json:
+            print(paths[name])
+    if arguments.json:
+        write_json({"files": paths})
     return 0
 
 
@@ -133,13 +148,18 @@ def verify(arguments: argparse.Namespace) -> int:
         files = [weights_path(_published(name), arguments.root) for name in arguments.names]
     else:
         files = sorted(folder.glob("*.params")) if folder.is_dir() else []
-        if not files:
+        if not files and not arguments.json:
             print(f"no weights in {folder}")
     failed = False
+    states = []
     for path in _progress(files, "verify"):
         state, bad = _state(path)
         failed |= bad
-        print(f"{state:8} {path}")
+        states.append({"file": path, "state": state})
+        if not arguments.json:
+            print(f"{state:8} {path}")
+    if arguments.json:
+        write_json({"folder": folder, "files": states})
     return 1 if failed else 0
 
 

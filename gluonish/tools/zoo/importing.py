@@ -4,6 +4,7 @@ import argparse
 
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 from gluonish.model_zoo.foreign import Conversion, import_weights, save_conversion
+from gluonish.tools.json_output import add_json_option, write_json
 
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -46,6 +47,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         action="store_true",
         help="resize tables of positions and kernels of patches of another size",
     )
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -62,6 +64,22 @@ def run(arguments: argparse.Namespace) -> int:
         resize=arguments.resize,
     )
     path, sha1 = save_conversion(conversion, arguments.network.lower(), arguments.output)
+    if arguments.json:
+        write_json(
+            {
+                "file": path,
+                "parameters": sum(values.size for values in conversion.arrays.values()),
+                "arrays": len(conversion.arrays),
+                "sha1": sha1,
+                "source": conversion.path,
+                "format": conversion.kind,
+                "names_of": conversion.origin,
+                "input": conversion.preprocessing,
+                "notes": list(conversion.notes),
+                "classes": conversion.classes,
+            }
+        )
+        return 0
     print(_report(conversion, arguments.network.lower(), str(path), sha1))
     return 0
 

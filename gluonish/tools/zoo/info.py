@@ -13,7 +13,9 @@ from gluonish.model_zoo.model_store import WEIGHT_HASHES, weights_path, weights_
 from gluonish.model_zoo.registry import model_names
 from gluonish.ndarray.array_file import kind_of, read_array_list
 from gluonish.ndarray.array_writer import PARAMS
-from gluonish.tools.zoo.cache import shapes_of, table
+from gluonish.tools.json_output import add_json_option, write_json
+from gluonish.tools.table import table, terminal_width
+from gluonish.tools.zoo.cache import shapes_of
 
 # Name, shape and dtype of an array in a file.
 Array = tuple[str, tuple[int, ...], Any]
@@ -30,6 +32,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument("what", metavar="NAME|FILE", help="a network of the zoo, or a file")
     parser.add_argument("--arrays", action="store_true", help="also print each array")
     parser.add_argument("--root", help="folder of the weights (default: $MXNET_HOME/models)")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -51,13 +54,19 @@ def run(arguments: argparse.Namespace) -> int:
             f"zoo info: expected a network or a file, got {arguments.what!r}"
             f"{nearest(name, model_names())}"
         )
-    if arguments.arrays:
-        rows = [("Array", "Shape", "Type")]
-        rows += [(key, "x".join(map(str, shape)), str(dtype)) for key, shape, dtype in arrays]
-        print(table(rows) + "\n")
     count = sum(math.prod(shape) for _, shape, _ in arrays)
     nbytes = sum(math.prod(shape) * dtype.itemsize for _, shape, dtype in arrays)
     facts = {"parameters": count, "arrays": len(arrays), "bytes": nbytes, **facts}
+    if arguments.json:
+        listed = [
+            {"name": key, "shape": shape, "dtype": str(dtype)} for key, shape, dtype in arrays
+        ]
+        write_json({**facts, "listed": listed} if arguments.arrays else facts)
+        return 0
+    if arguments.arrays:
+        rows = [("Array", "Shape", "Type")]
+        rows += [(key, "x".join(map(str, shape)), str(dtype)) for key, shape, dtype in arrays]
+        print(table(rows, terminal_width()) + "\n")
     for key, value in facts.items():
         print(f"{key}: {value}")
     return 0

@@ -10,7 +10,7 @@ import gluonish as mx
 from gluonish.contrib.quantization import LayerError, layer_errors, quantize_net
 from gluonish.gluon import nn
 from gluonish.tools.cli import main
-from gluonish.tools.quantize.work import table
+from gluonish.tools.quantize.work import layer_table
 
 NUMBERS = np.random.default_rng(2)
 IMAGES = NUMBERS.uniform(-1, 1, (6, 3, 8, 8)).astype(np.float32)
@@ -97,7 +97,7 @@ def test_uncalibrated_network_has_errors_too() -> None:
 
 def test_exact_layer_is_called_so() -> None:
     layer = LayerError("a", "dense", "int8", 0.0, 1.0, 0.0, 0.0, float("inf"))
-    assert table([layer]).splitlines()[1].endswith("exact")
+    assert layer_table([layer]).splitlines()[1].endswith("exact")
 
 
 def test_networks_without_a_common_layer_are_refused() -> None:
