@@ -38,6 +38,7 @@ PACKAGES = ("gluonish", "gluonish_engine")
 EAGER = {"ml_dtypes", "numpy"}
 # Optional or slow to import: inside the function that needs them, and nowhere else.
 LAZY = {
+    "_winapi",
     "PIL",
     "cloudpickle",
     "pandas",
@@ -53,6 +54,7 @@ LAZY = {
     "llvmlite",
     "matplotlib",
     "mpi4py",
+    "msvcrt",
     "onnx",
     "requests",
     "scipy",

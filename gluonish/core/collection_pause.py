@@ -12,7 +12,8 @@ or ``__exit__`` was interrupted ends when it is freed.
 """
 
 import gc
-import os
+
+from gluonish.core.operating_system import on_fork
 
 PAUSED = 2_000_003  # objects; a threshold that no program would choose itself
 
@@ -66,8 +67,7 @@ def _end_all() -> None:
     _end(0)
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_end_all)
+on_fork(after_in_child=_end_all)
 
 
 class CollectionPause:

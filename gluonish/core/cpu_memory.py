@@ -9,14 +9,13 @@ and so is glibc if the user has set its variables.
 """
 
 import ctypes
-import os
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from gluonish.core.config import is_set
+from gluonish.core.operating_system import LINUX, machine_nbytes
 
 
 class MemoryInfo(NamedTuple):
@@ -124,7 +123,7 @@ _DECIDED_BY = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABL
 
 
 def _glibc() -> ctypes.CDLL | None:
-    if not sys.platform.startswith("linux"):
+    if not LINUX:
         return None
     library = ctypes.CDLL(None)
     return library if hasattr(library, "gnu_get_libc_version") else None
@@ -132,12 +131,8 @@ def _glibc() -> ctypes.CDLL | None:
 
 def cached_limit() -> int:
     """Return the maximum number of bytes of freed memory to cache."""
-    memory = min([_machine_nbytes(), *(bound.limit for bound in memory_bounds())])
+    memory = min([machine_nbytes(), *(bound.limit for bound in memory_bounds())])
     return min(memory // _SHARE, _LARGEST_INT)
-
-
-def _machine_nbytes() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @cache
@@ -191,7 +186,7 @@ def memory_info() -> MemoryInfo:
     Limits of control groups apply to total and free memory. Without glibc's counts, ``used`` is the
     resident memory and ``held`` is 0; without ``/proc`` only the total is known.
     """
-    bounds, machine = memory_bounds(), _machine_nbytes()
+    bounds, machine = memory_bounds(), machine_nbytes()
     total = min([machine, *(bound.limit for bound in bounds)])
     available = _kibibytes("/proc/meminfo", "MemAvailable", total)
     available = min([total, available, *(bound.free for bound in bounds)])

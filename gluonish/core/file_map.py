@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from gluonish.core.config import GLUONISH_MAP_FILES
+from gluonish.core.operating_system import WINDOWS
 
 # A smaller file is read: a map would cost more.
 _LEAST_NBYTES = 1 << 20
@@ -33,7 +34,7 @@ def private_map(file: BinaryIO, enabled: bool | None = None) -> mmap.mmap | None
         The memory; None if disabled, for a small or special file, and on systems that cannot map
         it, or cannot replace a mapped file (Windows).
     """
-    if os.name != "posix" or not (GLUONISH_MAP_FILES.value if enabled is None else enabled):
+    if WINDOWS or not (GLUONISH_MAP_FILES.value if enabled is None else enabled):
         return None
     try:
         status = os.fstat(file.fileno())

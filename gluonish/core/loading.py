@@ -18,7 +18,6 @@ with arrays. If a package fails, its imported submodules are removed.
 """
 
 import importlib
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
@@ -27,6 +26,7 @@ from typing import Any
 
 from gluonish.core.collection_pause import CollectionPause, begin_import, end_import
 from gluonish.core.helper_thread import in_helper_thread
+from gluonish.core.operating_system import on_fork
 from gluonish.core.timeout_lock import TimeoutLock
 
 _OURS = ("gluonish", "gluonish_engine")
@@ -140,12 +140,7 @@ def is_superseded(namespace: Mapping[str, Any]) -> bool:
 
 
 # A child forked during another thread's import would wait for that import forever.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_lock.__enter__,
-        after_in_parent=_lock.__exit__,
-        after_in_child=_lock.__exit__,
-    )
+on_fork(_lock.__enter__, after_in_parent=_lock.__exit__, after_in_child=_lock.__exit__)
 
 
 _completions: dict[str, list[Callable[[ModuleType], None]]] = {}

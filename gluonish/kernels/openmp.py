@@ -6,13 +6,13 @@ runs everything in the calling thread.
 
 import ctypes
 import math
-import os
 import threading
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 from gluonish.core.config import LoadEnvironment
+from gluonish.core.operating_system import on_fork
 
 # Spins of a libgomp thread before it sleeps. With the default, ten times as many, threads spin
 # against each other on a busy machine. A smaller count is better there and worse for small
@@ -53,7 +53,7 @@ class Team:
         best = math.inf
         if self._library is None:
             return best
-        nothing = ctypes.cast(ctypes.CDLL(None).free, ctypes.c_void_p)  # free(NULL)
+        nothing = ctypes.cast(ctypes.pythonapi.PyMem_RawFree, ctypes.c_void_p)  # of NULL
         start = self._library.GOMP_parallel
         start.restype = None
         for _ in range(runs):
@@ -129,5 +129,4 @@ def _forget_threads() -> None:
         _State.team = Team(None)
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+on_fork(after_in_child=_forget_threads)

@@ -11,7 +11,6 @@ Recording of communication between ranks and with servers: arrays, bytes, waits 
 
 import itertools
 import logging
-import os
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
+from gluonish.core.operating_system import yield_core
 from gluonish.kvstore.distributed.channel import channel
 from gluonish.kvstore.distributed.observers import Exchange, observers
 from gluonish.kvstore.distributed.rendezvous import wait_for_ranks
@@ -209,7 +209,7 @@ def _receive(comm: Any, rank: int, tag: int, patience_s: float) -> Any:
         if passed > patience_s:
             return None
         if passed < _SPIN_S:
-            os.sched_yield()
+            yield_core()
         else:
             time.sleep(_PAUSE_S / 10)
     return message.recv()

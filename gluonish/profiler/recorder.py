@@ -23,7 +23,6 @@ The totals also have the bytes that each operator allocated, with the enclosing 
 
 import itertools
 import logging
-import os
 import threading
 import time
 from collections import deque
@@ -32,6 +31,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.allocation_observers import observe_allocations, stop_observing_allocations
 from gluonish.core.context import Context
+from gluonish.core.operating_system import on_fork
 from gluonish.profiler.events import TOP_LEVEL, Job, Kind, Row, Totals, TraceEvent, current_location
 
 Key = tuple[str, str]  # category and name
@@ -335,8 +335,7 @@ class Recorder:
 
 
 recorder = Recorder()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=recorder.reset)
+on_fork(after_in_child=recorder.reset)
 
 
 class _Counter:

@@ -9,7 +9,6 @@ Deprecated names of the profiler's functions; each warns and calls the new one.
 
 import ctypes
 import logging
-import os
 import threading
 import time
 import warnings
@@ -18,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.operating_system import on_fork
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.profiler.api_calls import observe_blocks, observe_calls
 from gluonish.profiler.operators import observe_engine, observe_steps, observe_updates
@@ -341,8 +341,7 @@ def _start_clean() -> None:
     _applying.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_clean)
+on_fork(after_in_child=_start_clean)
 
 
 def dumps(

@@ -59,13 +59,6 @@ def _parse(cpuinfo: str) -> Processor:
     return Processor(model, frozenset(flags.split()), os.cpu_count() or 1)
 
 
-def usable_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def cpu_limit(root: Path = ROOT, own: Path = OWN) -> float | None:
     """Return the CPU limit of this process's control groups, in cores; None without a limit.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import ArgumentError, DistributedError
+from gluonish.core.operating_system import KILL
 from gluonish.test_utils import rank_process
 from gluonish.test_utils.rank_process import Call, Outcome
 
@@ -168,7 +169,7 @@ def launch_command(
 
 def _end(process: "subprocess.Popen[str]") -> str:
     """End a launcher and its child processes; return their standard error."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for number in (signal.SIGTERM, KILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):

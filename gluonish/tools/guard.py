@@ -13,18 +13,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from gluonish.core.operating_system import KILL, LINUX, signals
+
 _PR_SET_PDEATHSIG = 1
 _PATIENCE_S = 5.0  # seconds between SIGTERM and SIGKILL
 _POLL_S = 0.05
 
 
 def end_with_parent(parent: int) -> None:
-    """Make the kernel send this process SIGTERM when its parent ends; for ``preexec_fn``.
+    """Make Linux send this process SIGTERM when its parent ends; for ``preexec_fn``.
 
     Args:
         parent: Process id of the parent.
     """
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    if LINUX:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
     if os.getppid() != parent:  # the parent has already ended
         os._exit(1)
 
@@ -67,7 +70,7 @@ def end_groups(groups: Sequence[int], patience_s: float = _PATIENCE_S) -> None:
         time.sleep(_POLL_S)
         left = [group for group in left if _is_running(group)]
     for group in left:
-        signal_group(group, signal.SIGKILL)
+        signal_group(group, KILL)
 
 
 class Guard:
@@ -110,8 +113,8 @@ class Guard:
             os.waitpid(self._process, 0)
 
 
-_OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT)
-_TERMINATING = (*_OF_TERMINALS, signal.SIGTERM, signal.SIGHUP)
+_OF_TERMINALS = signals("SIGINT", "SIGQUIT")
+_TERMINATING = (*_OF_TERMINALS, *signals("SIGTERM", "SIGHUP"))
 
 
 def restore_terminal_signals() -> None:

@@ -17,11 +17,16 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from signal import SIGKILL
 
 from gluonish.core.config import OMP_NUM_THREADS
 from gluonish.core.config.environment import is_set
-from gluonish.core.errors import ArgumentError, DistributedError, MissingFileError
+from gluonish.core.errors import (
+    ArgumentError,
+    DistributedError,
+    MissingFileError,
+    NotSupportedError,
+)
+from gluonish.core.operating_system import KILL, core_numbers, usable_cores
 from gluonish.tools.guard import (
     Guard,
     Signals,
@@ -118,9 +123,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         ArgumentError: A number is invalid, or there is no command.
+        NotSupportedError: The system cannot fork.
         MissingFileError: mpiexec, rsync or the host file does not exist.
         DistributedError: The folder cannot be copied to a host.
     """
+    if not hasattr(os, "fork"):
+        raise NotSupportedError(
+            f"launch: expected a system that can fork processes, such as Linux or macOS, got "
+            f"{sys.platform}; train in one process"
+        )
     if not arguments.command:
         raise ArgumentError(
             "launch: expected a command, got none; gluonish launch -n 2 python x.py"
@@ -154,7 +165,7 @@ def _runs_locally(arguments: argparse.Namespace) -> bool:
 def _local_ranks(arguments: argparse.Namespace, folder: str) -> LocalRanks:
     cores = None
     if arguments.standalone:
-        mine = sorted(os.sched_getaffinity(0))
+        mine = core_numbers()
         share = max(1, len(mine) // arguments.num_workers)
         starts = [i * share % len(mine) for i in range(arguments.num_workers)]
         cores = [mine[start : start + share] for start in starts]
@@ -223,7 +234,7 @@ def mpi_command(
         elif not arguments.no_prefix:
             command.append("-prepend-rank")
         if arguments.standalone:
-            share = max(1, len(os.sched_getaffinity(0)) // arguments.num_workers)
+            share = max(1, usable_cores() // arguments.num_workers)
             command += ["-bind-to", f"core:{share}"]
     else:
         for name in exported:
@@ -286,7 +297,7 @@ def _environment(arguments: argparse.Namespace, folder: str) -> dict[str, str]:
     if folder:
         variables["GLUONISH_LAUNCH_FOLDER"] = folder  # the folder does not exist on other hosts
     if arguments.standalone and not OMP_NUM_THREADS.value:
-        cores = len(os.sched_getaffinity(0))
+        cores = usable_cores()
         variables["OMP_NUM_THREADS"] = str(max(1, cores // arguments.num_workers))
     for item in (*arguments.env, *arguments.env_worker):
         name, mark, value = re.match(r"([^=:]*)([=:]?)(.*)", item, re.S).groups()  # type: ignore[union-attr]
@@ -319,7 +330,7 @@ def _wait(command: Sequence[str]) -> int:
             except subprocess.TimeoutExpired:
                 if signals.count > forwarded:
                     forwarded = signals.count
-                    signal_group(process.pid, signals.first if forwarded == 1 else SIGKILL)
+                    signal_group(process.pid, signals.first if forwarded == 1 else KILL)
         guard.dismiss()
         if signals.first:
             return 128 + signals.first

@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from gluonish.core.config.environment import variables_with
 from gluonish.core.errors import ArgumentError
+from gluonish.core.operating_system import KILL, use_cores
 from gluonish.tools.guard import (
     Guard,
     Signals,
@@ -299,7 +300,7 @@ class LocalRanks:
         end_with_parent(parent)
         restore_terminal_signals()
         if self._cores is not None:
-            os.sched_setaffinity(0, self._cores[rank])
+            use_cores(self._cores[rank])
 
     def _follow(self, signals: Signals) -> None:
         """Serve ranks until all have ended."""
@@ -308,7 +309,7 @@ class LocalRanks:
             self._read(_POLL_S)
             if signals.count > forwarded:
                 forwarded = signals.count
-                self._forward(signals.first if forwarded == 1 else signal.SIGKILL)
+                self._forward(signals.first if forwarded == 1 else KILL)
             self._check_ends(bool(forwarded))
             if self._deadline is not None and time.monotonic() > self._deadline:
                 return

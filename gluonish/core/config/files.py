@@ -1,9 +1,8 @@
 """Files: sources and folders of downloads, and memory maps."""
 
-import os
-
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import PATH, SECRET, TEXT, boolean
+from gluonish.core.operating_system import WINDOWS
 
 GLUONISH_MAP_FILES = Flag(
     "GLUONISH_MAP_FILES",
@@ -57,6 +56,6 @@ MXNET_GLUON_REPO = Flag(
 MXNET_HOME = Flag(
     "MXNET_HOME",
     PATH,
-    "~/AppData/Roaming/mxnet" if os.name == "nt" else "~/.mxnet",
+    "~/AppData/Roaming/mxnet" if WINDOWS else "~/.mxnet",
     "Folder for downloaded models and data sets.",
 )

@@ -25,6 +25,12 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import GluonishError
 from gluonish.core.finalizer import Leases
 from gluonish.gluon.data.by_value import dumps_reply
+from gluonish.gluon.data.connection import (
+    connection_pair,
+    receive_all,
+    receive_with_files,
+    send_files,
+)
 from gluonish.gluon.data.shared_memory import Segment, new_file
 
 # Size, whether the value is in a file, whether a file is attached.
@@ -39,11 +45,13 @@ class Channel:
     """One end of a connection between processes; messages arrive complete and in order.
 
     Args:
-        connection: A connected Unix socket.
+        connection: A connected socket.
+        peer: Id of the process at the other end.
     """
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, peer: int) -> None:
         self.socket = connection
+        self._peer = peer
 
     def send(self, message: Any, descriptor: int | None = None) -> None:
         """Send a value, and optionally an open file.
@@ -64,20 +72,17 @@ class Channel:
         if descriptor is None:
             self.socket.sendall(packet)
         else:
-            self._send_with(packet, [descriptor])
+            send_files(self.socket, packet, [descriptor], self._peer)
 
     def _send_file(self, data: bytes, descriptor: int | None) -> None:
         file = new_file(len(data), "a message")
         try:
             Segment(os.dup(file)).memory[: len(data)] = data
             head = _HEAD.pack(len(data), True, descriptor is not None)
-            self._send_with(head, [file] if descriptor is None else [file, descriptor])
+            files = [file] if descriptor is None else [file, descriptor]
+            send_files(self.socket, head, files, self._peer)
         finally:
             os.close(file)
-
-    def _send_with(self, packet: bytes, descriptors: list[int]) -> None:
-        sent = socket.send_fds(self.socket, [packet], descriptors)
-        self.socket.sendall(packet[sent:])
 
     def receive(self) -> tuple[Any, int | None]:
         """Wait for a message; return its value and its file's descriptor, or None without a file.
@@ -86,27 +91,16 @@ class Channel:
             EOFError: The other end is closed.
             OSError: The connection broke.
         """
-        head, descriptors, _, _ = socket.recv_fds(self.socket, _HEAD.size, 2)
+        head, descriptors = receive_with_files(self.socket, _HEAD.size, _count_files)
         if not head:
             raise EOFError("the other end of the channel is closed")
-        if len(head) < _HEAD.size:
-            head += self._exactly(_HEAD.size - len(head))
         length, in_file, _ = _HEAD.unpack(head)
         data: Any
         if in_file:
             data = memoryview(Segment(descriptors.pop(0)).memory)[:length]
         else:
-            data = self._exactly(length)
+            data = receive_all(self.socket, length)
         return pickle.loads(data), descriptors[0] if descriptors else None
-
-    def _exactly(self, length: int) -> bytes:
-        data = self.socket.recv(length)
-        while len(data) < length:
-            more = self.socket.recv(length - len(data))
-            if not more:
-                raise EOFError("the other end of the channel closed inside a message")
-            data += more
-        return data
 
     def close(self) -> None:
         """Close this end; pending reads at both ends see the end of the connection."""
@@ -115,9 +109,14 @@ class Channel:
         self.socket.close()
 
 
+def _count_files(head: bytes) -> int:
+    _, in_file, attached = _HEAD.unpack(head)
+    return int(in_file) + int(attached)
+
+
 def channel_pair() -> tuple[socket.socket, socket.socket]:
     """Return two connected sockets that hold `MAX_UNANSWERED` messages in each direction."""
-    pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    pair = connection_pair()
     for end in pair:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_NBYTES)
         end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_NBYTES)

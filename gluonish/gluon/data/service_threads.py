@@ -6,10 +6,11 @@ once it has ended. Every join has a time limit.
 
 import _thread
 import atexit
-import os
 import threading
 import time
 from typing import Protocol
+
+from gluonish.core.operating_system import on_fork
 
 # Longer than killing the workers takes, in seconds.
 _WAIT_TIMEOUT_S = 1.5
@@ -82,5 +83,4 @@ def _start(thread: threading.Thread, service: Service) -> None:
 
 service_threads = ServiceThreads()
 atexit.register(service_threads.finish)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=service_threads._renew)
+on_fork(after_in_child=service_threads._renew)

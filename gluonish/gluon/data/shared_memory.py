@@ -9,6 +9,7 @@ are allocated on creation.
 
 import mmap
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,7 +76,7 @@ def new_file(nbytes: int, purpose: str, remedy: str = "free memory") -> int:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(descriptor, 0, max(1, nbytes))
         else:
-            os.truncate(descriptor, max(1, nbytes))
+            os.ftruncate(descriptor, max(1, nbytes))
     except OSError as error:
         os.close(descriptor)
         raise SharedMemoryError(
@@ -95,8 +96,8 @@ def available_nbytes() -> tuple[int, str]:
 
 def _limits() -> Iterator[tuple[int, str]]:
     if not hasattr(os, "memfd_create"):
-        disk = os.statvfs(tempfile.gettempdir())
-        yield disk.f_bavail * disk.f_frsize, tempfile.gettempdir()
+        folder = tempfile.gettempdir()
+        yield shutil.disk_usage(folder).free, folder
     machine = _table(_PROC / "meminfo")
     if "MemAvailable:" in machine:
         yield (machine["MemAvailable:"] + machine.get("SwapFree:", 0)) * 1024, "the machine"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -17,7 +16,9 @@ from gluonish.core.config import (
     flags_without_effect,
 )
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
+from gluonish.core.operating_system import KILL, has_ended, own_group
 from gluonish.gluon.data.channel import Channel, channel_pair
+from gluonish.gluon.data.connection import Events, inheriting
 from gluonish.gluon.data.worker_process import Start
 
 # The variables must be set before the libraries are loaded. Several workers with a thread for every
@@ -25,7 +26,8 @@ from gluonish.gluon.data.worker_process import Start
 _BOOT = """\
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+if hasattr(signal, "pthread_sigmask"):
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 import json, os, sys
 descriptor, parent, variables, path = json.loads(sys.argv[1])
 os.environ.update(variables)
@@ -90,10 +92,10 @@ class WorkerHandle:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _BOOT, arguments],
                 stdin=subprocess.DEVNULL,
-                pass_fds=(remote_end.fileno(),),
-                process_group=0,  # Ctrl-C must reach only the main process
+                **inheriting(remote_end),
+                **own_group(),  # Ctrl-C must reach only the main process
             )
-        self.channel = Channel(local_end)
+        self.channel = Channel(local_end, self.process.pid)
         self.waiting: dict[int, None] = {}
         self.ring: Any = None
         self.started = False
@@ -102,12 +104,7 @@ class WorkerHandle:
 
     def has_ended(self) -> bool:
         """Whether the process has ended. May be called from any thread."""
-        # `Popen.poll` acquires a lock that an interrupt may leave locked.
-        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        try:
-            return os.waitid(os.P_PID, self.process.pid, options) is not None
-        except ChildProcessError:  # already reaped
-            return True
+        return has_ended(self.process)
 
     def how_it_ended(self) -> str:
         """Wait for the ending process and describe its exit."""
@@ -118,7 +115,7 @@ class WorkerHandle:
         if code >= 0:
             return f"exited with code {code}"
         name = signal.Signals(-code).name if -code in set(signal.Signals) else "unknown"
-        hint = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
+        hint = ", as the system does when memory runs out" if -code == KILL else ""
         return f"was killed by signal {-code} ({name}){hint}"
 
 
@@ -134,37 +131,28 @@ class Waiter:
     """
 
     def __init__(self, workers: Iterable[WorkerHandle], wake_receiver: socket.socket) -> None:
-        self._poll = select.poll()
+        self._workers = list(workers)
         self._wake_receiver = wake_receiver
         self.received = b""
-        self._by_descriptor: dict[int, WorkerHandle] = {}
-        self._ends: dict[int, WorkerHandle] = {}
-        self._poll.register(wake_receiver, select.POLLIN)
-        for worker in workers:
-            number = worker.channel.socket.fileno()
-            self._poll.register(number, select.POLLIN)
-            self._by_descriptor[number] = worker
+        self._events = Events()
+        self._events.add(wake_receiver, None)
+        for worker in self._workers:
             # A process forked by the worker may keep the worker's end of the channel open.
-            if hasattr(os, "pidfd_open"):
-                number = os.pidfd_open(worker.process.pid)
-                self._poll.register(number, select.POLLIN)
-                self._ends[number] = worker
+            self._events.add(worker.channel.socket, worker, worker.process.pid)
 
     def wait(self, timeout_s: float) -> tuple[list[WorkerHandle], list[WorkerHandle]]:
         """Return the workers that sent a message, and the workers that ended without a message."""
-        numbers = [number for number, _ in self._poll.poll(timeout_s * 1000)]
-        if self._wake_receiver.fileno() in numbers:
+        readable, ended = self._events.wait(timeout_s)
+        if None in readable:
             self.received = self._wake_receiver.recv(4096)
-        readable = [self._by_descriptor[one] for one in numbers if one in self._by_descriptor]
-        ended = [self._ends[one] for one in numbers if one in self._ends]
-        if not self._ends:
-            ended = [worker for worker in self._by_descriptor.values() if worker.has_ended()]
+            readable.remove(None)
+        if not self._events.sees_ends:
+            ended = [worker for worker in self._workers if worker.has_ended()]
         return readable, [worker for worker in ended if worker not in readable]
 
     def close(self) -> None:
         """Close the process descriptors."""
-        while self._ends:
-            os.close(self._ends.popitem()[0])
+        self._events.close()
 
 
 def end_workers(workers: list[WorkerHandle]) -> None:

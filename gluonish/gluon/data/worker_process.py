@@ -8,7 +8,6 @@ way.
 import os
 import pickle
 import random
-import select
 import signal
 import socket
 import sys
@@ -26,12 +25,10 @@ from gluonish.gluon.data import stacking
 from gluonish.gluon.data.batchify import on_host
 from gluonish.gluon.data.by_value import dumps_reply
 from gluonish.gluon.data.channel import Channel, describe_error
+from gluonish.gluon.data.connection import wait_for_parent
 from gluonish.gluon.data.shared_memory import Segment, new_file
 from gluonish.gluon.data.stacking import Rows
 from gluonish.io.shared_batch import Slot, lay_out, write_arrays
-
-# Polling interval where the system cannot wait for the end of a process, in seconds.
-_POLL_S = 1.0
 
 
 class Start(NamedTuple):
@@ -122,7 +119,7 @@ def main(descriptor: int, parent: int) -> None:
     """Serve the main process until it closes the channel; does not return.
 
     Args:
-        descriptor: Descriptor of this end of the channel, a Unix socket.
+        descriptor: Descriptor of this end of the channel, a socket.
         parent: Process id of the main process.
     """
     # The main process handles Ctrl-C.
@@ -131,7 +128,7 @@ def main(descriptor: int, parent: int) -> None:
     threading.Thread(target=_watch, args=(connection, parent), daemon=True).start()
     # The main process may close the channel while a reply is being sent.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        _serve(Channel(connection))
+        _serve(Channel(connection, parent))
     _end()
 
 
@@ -147,15 +144,7 @@ def _watch(connection: socket.socket, parent: int) -> None:
 
     A fork of the main process may keep the channel open after the main process has ended.
     """
-    poll = select.poll()
-    poll.register(connection, 0)  # a closed channel is always reported
-    timeout_ms = None
-    try:
-        poll.register(os.pidfd_open(parent), select.POLLIN)
-    except (AttributeError, OSError):  # not Linux, or the process has ended
-        timeout_ms = _POLL_S * 1000
-    while os.getppid() == parent and not poll.poll(timeout_ms):
-        pass
+    wait_for_parent(connection, parent)
     os._exit(0)
 
 

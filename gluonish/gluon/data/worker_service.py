@@ -10,7 +10,6 @@ arrives; then `Batch.memory` owns the slot, which is released with it.
 
 import ctypes
 import os
-import signal
 import socket
 import threading
 import weakref
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.finalizer import Leases
+from gluonish.core.operating_system import block_interrupts
 from gluonish.gluon.data.channel import MAX_UNANSWERED, Failed, Ring, WorkerError, make_error
 from gluonish.gluon.data.shared_memory import Segment
 from gluonish.gluon.data.worker_handle import Launch, Waiter, WorkerHandle, end_workers
@@ -153,7 +153,7 @@ class WorkerService:
         waiter: Waiter | None = None
         # Workers inherit the mask: a Ctrl-C would kill a starting worker before it has its own
         # group.
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        block_interrupts()
         try:
             wake_receiver, wake_sender = socket.socketpair()
             with wake_receiver, wake_sender:

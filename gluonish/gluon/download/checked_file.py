@@ -14,6 +14,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from gluonish.core.config import MXNET_GLUON_REPO
 from gluonish.core.errors import ArgumentError, DownloadError
 from gluonish.core.files import path_text
+from gluonish.core.operating_system import WINDOWS
 from gluonish.gluon.download.http_fetch import fetch
 from gluonish.gluon.download.target import check_free_space, disk_full_error, exclusive
 
@@ -205,7 +206,7 @@ def _local_path(url: str) -> Path:
             raise ArgumentError(f"download: expected file:///path, got {url}")
         # urllib.request.url2pathname would import an HTTP client.
         path = unquote(split.path)
-        return Path(path[1:] if os.name == "nt" else path)  # /C:/folder
+        return Path(path[1:] if WINDOWS else path)  # /C:/folder
     # One letter is a Windows drive.
     if len(split.scheme) > 1 and "://" in url:
         raise ArgumentError(f"download: expected http, https, file or a path, got {url}")

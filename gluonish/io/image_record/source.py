@@ -9,7 +9,6 @@ progress at a time, so that no thread idles at the end of a batch.
 import ctypes
 import logging
 import mmap
-import os
 import random
 import weakref
 from collections import deque
@@ -22,6 +21,7 @@ import numpy as np
 
 from gluonish.core.errors import FileFormatError, GluonishError, OperatorError
 from gluonish.core.finalizer import Leases
+from gluonish.core.operating_system import usable_cores
 from gluonish.core.spec import Spec
 from gluonish.io.data_iter import DataBatch
 from gluonish.io.image_record.augmentation import Augmentation
@@ -138,13 +138,6 @@ class _Batch(NamedTuple):
     futures: list[Future[None]]
 
 
-def cores() -> int:
-    """Return the number of CPU cores available to this process."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def open_records(name: str, parameters: Mapping[str, Any]) -> RecordOffsets:
     """Open the record files of an iterator; return the offsets of the records of its part.
 
@@ -200,7 +193,7 @@ class ImageRecordSource(BatchSource):
             Spec((count, *label_shape), np.dtype(np.float32)),
             parameters["prefetch_buffer"],
         )
-        self.threads = min(parameters["preprocess_threads"], cores())
+        self.threads = min(parameters["preprocess_threads"], usable_cores())
         self._channels = shape[0]
         self._upright = upright
         self._flag = {1: GRAY, 3: COLOR, 4: AS_STORED}[self._channels]

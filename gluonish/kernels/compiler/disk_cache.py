@@ -18,12 +18,13 @@ from typing import BinaryIO
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import GluonishError
 from gluonish.core.files import atomic_write
+from gluonish.core.operating_system import WINDOWS
 
 _LOG = logging.getLogger("gluonish")
 _MAGIC = b"gluonish kernel 2\n"
 _DIGEST_NBYTES = 32
 # On Windows, a user's folder is protected by other means than owners and modes.
-_HAS_OWNERS = os.name != "nt"
+_HAS_OWNERS = not WINDOWS
 _reported: set[Path] = set()
 _KERNELS = "kernels"
 

@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
+from gluonish.core.operating_system import usable_cores
+
 _MOST_HELPERS = 3  # with the caller, more than enough for the rate of a DMA from one socket
 
 
@@ -89,7 +91,7 @@ def _helpers() -> int:
     """Return the number of helpers, and start missing ones."""
     if _State.pid != os.getpid():
         _State.jobs, _State.started, _State.pid = SimpleQueue(), 0, os.getpid()
-    wanted = min(_MOST_HELPERS, len(os.sched_getaffinity(0)) - 1)
+    wanted = min(_MOST_HELPERS, usable_cores() - 1)
     while _State.started < wanted:
         thread = threading.Thread(
             target=_serve, args=(_State.jobs,), name="gluonish copy", daemon=True

@@ -1,8 +1,8 @@
 """The loaded library that the kernels of this package use."""
 
-import os
 from typing import NamedTuple
 
+from gluonish.core.operating_system import on_fork
 from gluonish.kernels.onednn.api import Api, OneDNNError, locate
 from gluonish.kernels.onednn.cache import PlanCache
 from gluonish.kernels.onednn.engine import Engine
@@ -55,7 +55,7 @@ def load(
     """
     install(_open(path, cache_capacity, threads, workspaces))
     if not _State.fork_handler_registered:
-        os.register_at_fork(after_in_child=_forget_workers)
+        on_fork(after_in_child=_forget_workers)
         _State.fork_handler_registered = True
     return _State.loaded
 

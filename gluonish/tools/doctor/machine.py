@@ -18,8 +18,9 @@ from gluonish.core.config import (
 )
 from gluonish.core.errors import ConfigError
 from gluonish.core.loading import load
+from gluonish.core.operating_system import usable_cores
 from gluonish.kernels import openmp
-from gluonish.runtime.features import cpu_limit, memory_limit, processor, usable_cores
+from gluonish.runtime.features import cpu_limit, memory_limit, processor
 
 FOUND, MISSING, BROKEN = "found", "missing", "broken"
 

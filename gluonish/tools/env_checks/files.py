@@ -1,7 +1,6 @@
 """Checks of the variables of files and data sets."""
 
 import functools
-import os
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.errors import DownloadError, MissingFileError
 from gluonish.core.file_map import private_map
+from gluonish.core.operating_system import WINDOWS
 from gluonish.gluon.data import DataLoader, SimpleDataset
 from gluonish.gluon.download import download, published_url
 from gluonish.kernels import openmp
@@ -79,7 +79,7 @@ def _map() -> str:
         for setting in (True, False):
             with GLUONISH_MAP_FILES.override(setting):
                 mapped.append(private_map(file) is not None)
-    expected = [os.name == "posix", False]
+    expected = [not WINDOWS, False]
     expect(GLUONISH_MAP_FILES, mapped == expected, "a map with 1 only", mapped)
     return "a file of 1 MiB was mapped with 1 (on POSIX), and not with 0"
 

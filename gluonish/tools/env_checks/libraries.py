@@ -7,7 +7,6 @@ import itertools
 import logging
 import secrets
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -46,6 +45,7 @@ from gluonish.core.config import (
 from gluonish.core.context import cpu, gpu
 from gluonish.core.device import device_of, gpu_count
 from gluonish.core.dtype import FLOAT32
+from gluonish.core.operating_system import LINUX
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import (
     CuPySupport,
@@ -158,7 +158,7 @@ def _loaded(copied: bool) -> tuple[int, str, str]:
         The number of cached primitives, the path of the library, and the path of the copy.
     """
     source = locate().path
-    if source is None or not sys.platform.startswith("linux") or not onednn.enabled():
+    if source is None or not LINUX or not onednn.enabled():
         raise NotHereError("needs oneDNN on Linux")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "libdnnl_copy.so.3")

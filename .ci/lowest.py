@@ -1,0 +1,43 @@
+"""Print constraints for pip: the lowest version that pyproject.toml allows of each dependency.
+
+    python .ci/lowest.py [EXTRA ..] >lowest.txt && pip install -c lowest.txt '.[EXTRA,..]'
+
+Each `>=` of the dependencies and the named extras becomes `==`; other dependencies are left to pip.
+"""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_REQUIREMENT = re.compile(
+    r"(?P<name>[\w.-]+)(?:\[(?P<extras>[\w,.-]+)\])?(?P<rest>[^;]*)(?P<marker>;.*)?"
+)
+_LOWEST = re.compile(r">=\s*([\w.]+)")
+
+
+def lowest(project: dict[str, Any], extras: list[str]) -> Iterator[str]:
+    """Yield a constraint for each requirement with a lower bound, also of ``extras``."""
+    optional = project["optional-dependencies"]
+    of_extras = [requirement for extra in extras for requirement in optional[extra]]
+    for requirement in [*project["dependencies"], *of_extras]:
+        match = _REQUIREMENT.fullmatch(requirement)
+        if match is None:
+            raise SystemExit(f".ci/lowest.py: expected a requirement, got {requirement!r}")
+        if match["name"] == project["name"]:
+            yield from lowest({**project, "dependencies": []}, match["extras"].split(","))
+        elif found := _LOWEST.search(match["rest"]):
+            yield f"{match['name']}=={found[1]}{match['marker'] or ''}"
+
+
+def main() -> None:
+    """Print the constraints."""
+    root = Path(__file__).resolve().parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    print("\n".join(dict.fromkeys(lowest(project, sys.argv[1:]))))
+
+
+if __name__ == "__main__":
+    main()
