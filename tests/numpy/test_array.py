@@ -99,7 +99,7 @@ def test_format_is_that_of_the_number_and_without_one_that_of_the_array() -> Non
     )
     assert f"{np.array([[1.234]]):.2f}|{np.array([1.0])}" == "1.23|[1.]"
     with pytest.raises(
-        TypeError, match=r"format: expected .* for '\.2f', got shape \(2,\); reduce"
+        TypeError, match=r"for '\.2f', got shape \(2,\); reduce"
     ):
         format(np.array([1.0, 2.0]), ".2f")
 

@@ -1,7 +1,6 @@
 """Collectors of layer outputs on calibration data."""
 
 import logging
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Protocol
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.progress import progress_bar
 from gluonish.io import DataBatch, DataIter
 from gluonish.ndarray import NDArray
 from gluonish.ndarray import contrib as nd_contrib
@@ -358,19 +358,13 @@ def _reset(data: Any) -> None:
 
 
 def with_bar(steps: Iterator[tuple[list[NDArray], int]], total: int | None) -> Iterator[Any]:
-    """Yield the arrays of each batch, with a progress bar of samples on a terminal.
+    """Yield the arrays of each batch, with a progress bar of samples.
 
     Args:
         steps: Pairs of arrays and a number of samples.
         total: Total number of samples; None if unknown.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
-        for arrays, _count in steps:
-            yield arrays
-        return
-    from tqdm import tqdm
-
-    with tqdm(desc="calibrate", total=total, unit="example", leave=False) as bar:
+    with progress_bar(desc="calibrate", total=total, unit="example", leave=False) as bar:
         for arrays, count in steps:
             yield arrays
             bar.update(count)
