@@ -8,6 +8,7 @@ import numpy as np
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.core.progress import progress_bar
 from gluonish.io import DataBatch, DataIter
 from gluonish.ndarray import NDArray
@@ -31,6 +32,8 @@ class CalibrationCollector:
         include_layer: Names of the outputs to collect; None for all.
         min_max_dict: Dict from output name to the range (min, max) to quantize.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self) -> None:
         self.include_layer: list[str] | None = None

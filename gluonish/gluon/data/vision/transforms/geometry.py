@@ -10,6 +10,7 @@ import numpy as np
 from gluonish.core.dtype import BOOL
 from gluonish.core.errors import ArgumentError
 from gluonish.core.number_check import DeferErrorToCall
+from gluonish.core.object_repr import arguments_repr
 from gluonish.core.spec import Spec
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -124,10 +125,17 @@ class Rotate(Block):
         ArgumentError: At the call: both ``zoom_in`` and ``zoom_out`` are set.
     """
 
+    __repr__ = arguments_repr
+
     def __init__(
         self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False
     ) -> None:
         super().__init__()
+        self._kwargs = {
+            "rotation_degrees": rotation_degrees,
+            "zoom_in": zoom_in,
+            "zoom_out": zoom_out,
+        }
         with DeferErrorToCall(self):
             _check_zooms("Rotate", zoom_in, zoom_out)
         self._args = (rotation_degrees, zoom_in, zoom_out)
@@ -162,6 +170,8 @@ class RandomRotation(Block):
             the call: both ``zoom_in`` and ``zoom_out`` are set.
     """
 
+    __repr__ = arguments_repr
+
     def __init__(
         self,
         angle_limits: tuple[float, float],
@@ -170,6 +180,7 @@ class RandomRotation(Block):
         rotate_with_proba: float = 1.0,
     ) -> None:
         super().__init__()
+        self._kwargs = {"angle_limits": angle_limits, "zoom_in": zoom_in, "zoom_out": zoom_out}
         with DeferErrorToCall(self):
             _check_zooms("RandomRotation", zoom_in, zoom_out)
         lower, upper = angle_limits
@@ -243,7 +254,7 @@ class Resize(HostTransform, HybridBlock):
 
     def __init__(self, size: Size, keep_ratio: bool = False, interpolation: int = 1) -> None:
         super().__init__()
-        self._keep = keep_ratio
+        self._keep_ratio = keep_ratio
         self._interpolation = interpolation
         with DeferErrorToCall(self):
             extents = both_extents("Resize", size)
@@ -256,11 +267,11 @@ class Resize(HostTransform, HybridBlock):
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: (height, width, channels) or (N, height, width, channels).
         """
-        return F.image.resize(x, self._size, self._keep, self._interpolation)
+        return F.image.resize(x, self._size, self._keep_ratio, self._interpolation)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Apply the transform to a NumPy array."""
-        size, keep, method = self._size, self._keep, self._interpolation
+        size, keep, method = self._size, self._keep_ratio, self._interpolation
         return run_operator(RESIZE, values, size=size, keep_ratio=keep, interp=method)
 
 
@@ -299,6 +310,7 @@ class RandomResizedCrop(HostTransform):
         interpolation: int = 1,
     ) -> None:
         super().__init__()
+        self._kwargs = {"size": size, "scale": scale, "ratio": ratio}
         with DeferErrorToCall(self):
             self._args = (both_extents("RandomResizedCrop", size), scale, ratio, interpolation)
 
@@ -354,6 +366,7 @@ class RandomCrop(HostTransform):
         interpolation: int = 1,
     ) -> None:
         super().__init__()
+        self._kwargs = {"size": size}
         self._args = (both_extents("RandomCrop", size), interpolation)
         self._pad = None if pad is None else _padding(pad)
         self._pad_value = pad_value
@@ -415,6 +428,7 @@ class CropResize(HostTransform, HybridBlock):
         interpolation: int | None = None,
     ) -> None:
         super().__init__()
+        self._kwargs = {"x": x, "y": y, "width": width, "height": height}
         self._region = (x, y, width, height)
         self._size = None
         with DeferErrorToCall(self):
@@ -464,6 +478,7 @@ class CenterCrop(HostTransform):
 
     def __init__(self, size: Size, interpolation: int = 1) -> None:
         super().__init__()
+        self._kwargs = {"size": size}
         with DeferErrorToCall(self):
             self._args = (both_extents("CenterCrop", size), interpolation)
 
