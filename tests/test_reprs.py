@@ -15,7 +15,6 @@ import gluonish as mx
 from gluonish import gluon
 from gluonish.gluon.contrib import estimator
 from gluonish.gluon.data import batchify
-from gluonish.gluon.data.vision import transforms
 
 X, Y = np.zeros((10, 3), np.float32), np.zeros(10, np.int32)
 # Pointers and structures of C, of MXNet's own modules.
@@ -182,19 +181,6 @@ TEXTS: dict[str, tuple[Callable[[], Any], str]] = {
     "Group": (
         lambda: batchify.Group(batchify.Stack(), batchify.Pad(val=-1)),
         "Group(Stack(), Pad(val=-1))",
-    ),
-    "ToTensor": (transforms.ToTensor, "ToTensor()"),
-    "Normalize": (
-        lambda: transforms.Normalize((0.5, 0.25), (1, 2)),
-        "Normalize(mean=(0.5, 0.25), std=(1.0, 2.0))",
-    ),
-    "RandomResizedCrop": (
-        lambda: transforms.RandomResizedCrop(8, scale=(0.5, 1)),
-        "RandomResizedCrop(size=8, scale=(0.5, 1), ratio=(0.75, 1.3333333333333333))",
-    ),
-    "RandomColorJitter": (
-        lambda: transforms.RandomColorJitter(0.1, hue=0.2),
-        "RandomColorJitter(brightness=0.1, hue=0.2)",
     ),
     "KVStore": (
         lambda: mx.kv.create("device"),

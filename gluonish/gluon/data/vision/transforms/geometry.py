@@ -10,7 +10,6 @@ import numpy as np
 from gluonish.core.dtype import BOOL
 from gluonish.core.errors import ArgumentError
 from gluonish.core.number_check import DeferErrorToCall
-from gluonish.core.object_repr import arguments_repr
 from gluonish.core.spec import Spec
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -125,8 +124,6 @@ class Rotate(Block):
         ArgumentError: At the call: both ``zoom_in`` and ``zoom_out`` are set.
     """
 
-    __repr__ = arguments_repr
-
     def __init__(
         self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False
     ) -> None:
@@ -169,8 +166,6 @@ class RandomRotation(Block):
         ArgumentError: The angles are not in order, or ``rotate_with_proba`` is outside [0, 1]; at
             the call: both ``zoom_in`` and ``zoom_out`` are set.
     """
-
-    __repr__ = arguments_repr
 
     def __init__(
         self,

@@ -14,7 +14,6 @@ import numpy as np
 
 from gluonish.core.context import cpu
 from gluonish.core.device import Device, device_of
-from gluonish.core.object_repr import arguments_repr
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.core.tracebacks import shorten
@@ -101,9 +100,6 @@ class HostTransform(DirectBlock):
 
     It computes the same values and draws the same random numbers as the block.
     """
-
-    def __repr__(self) -> str:
-        return arguments_repr(self, leave_out=("prefix", "params"))
 
     def on_host(self, values: Array) -> Array:
         """Return the transformed image, possibly a view of ``values``, which is not modified.

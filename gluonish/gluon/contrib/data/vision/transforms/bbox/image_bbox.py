@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.object_repr import arguments_repr
 from gluonish.gluon.block import Block
 from gluonish.gluon.contrib.data.vision.transforms.bbox.boxes import (
     Constraint,
@@ -32,8 +31,6 @@ Array = np.ndarray[Any, Any]
 
 class _ImageBbox(Block):
     """Base class of the transforms; accepts and returns either NDArrays or NumPy arrays."""
-
-    __repr__ = arguments_repr
 
     def forward(self, img: Any, bbox: Any) -> tuple[Any, Any]:
         """Transform the image and its boxes."""
