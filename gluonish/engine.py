@@ -29,6 +29,7 @@ from gluonish.core.errors import (
     OperatorError,
 )
 from gluonish.core.hooks import start_profiler
+from gluonish.core.object_repr import arguments_repr
 from gluonish.kernels import teams
 from gluonish_engine import Engine, PushHook, Stream, Var, create_engine
 
@@ -184,6 +185,8 @@ class use_engine:
         kind: ``"NaiveEngine"``, ``"ThreadedEngine"`` or ``"ThreadedEnginePerDevice"``.
     """
 
+    __repr__ = arguments_repr
+
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._previous: Engine | None = None
@@ -232,6 +235,8 @@ class bulk:
         ArgumentTypeError: ``size`` is not an integer.
         ArgumentError: ``size`` is negative.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self, size: int) -> None:
         self._size = _checked_size(size)

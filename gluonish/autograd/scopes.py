@@ -4,6 +4,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError, AutogradError
 from gluonish.core.hooks import symbol_of
+from gluonish.core.object_repr import object_repr
 from gluonish.core.value_scope import ValueScope
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
@@ -19,6 +20,11 @@ class ModeScope(ValueScope):
         super().__init__()
         self._mask = mask
         self._value = value
+
+    def __repr__(self) -> str:
+        flags = {"recording": RECORDING, "training": TRAINING}
+        changed = {name: flag for name, flag in flags.items() if self._mask & flag}
+        return object_repr(self, **{n: bool(self._value & flag) for n, flag in changed.items()})
 
     def __enter__(self) -> "ModeScope":
         self._change(mode, mode.get() & ~self._mask | self._value)

@@ -10,6 +10,7 @@ from typing import Any
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.files import path_text
 from gluonish.core.loading import IMPORT_FAILURES, import_text
+from gluonish.core.object_repr import arguments_repr
 from gluonish.module.feed_forward import BatchEndParams
 
 __all__ = ["LogMetricsCallback", "summary_writer"]
@@ -53,6 +54,8 @@ class LogMetricsCallback:
         NotSupportedError: tensorboardX is not installed. MXNet logs that, and fails at the first
             batch.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self, logging_dir: str | os.PathLike[str], prefix: str | None = None) -> None:
         self.prefix = prefix

@@ -20,21 +20,28 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def accepted_arguments(kind: type) -> list[str]:
-    """Return the names of the arguments of a class: of its constructor, and of its bases'.
+def accepted_parameters(kind: type) -> list[tuple[type, inspect.Parameter]]:
+    """Return the parameters of a class, each with the class whose constructor has it.
 
     Those of a base count if all constructors before it have ``**kwargs``.
     """
-    known: list[str] = []
+    known: dict[str, tuple[type, inspect.Parameter]] = {}
     for base in kind.__mro__:
         constructor = vars(base).get("__init__")
         if constructor is None or base is object:
             continue
         parameters = list(inspect.signature(constructor).parameters.values())[1:]
-        known += [p.name for p in parameters if p.kind not in _VARIABLE]
+        for parameter in parameters:
+            if parameter.kind not in _VARIABLE:
+                known.setdefault(parameter.name, (base, parameter))
         if not any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
             break
-    return list(dict.fromkeys(known))
+    return list(known.values())
+
+
+def accepted_arguments(kind: type) -> list[str]:
+    """Return the names of a class's parameters; see `accepted_parameters`."""
+    return [parameter.name for _, parameter in accepted_parameters(kind)]
 
 
 def unknown_argument(kind: type, name: str) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from gluonish.core.object_repr import brief, object_repr
+
 T = TypeVar("T")
 
 
@@ -21,6 +23,9 @@ class classproperty(Generic[T]):  # MXNet's name, and read as a decorator
         self._getter = getter.__func__ if isinstance(getter, classmethod) else getter
         self._setter = setter
         self.__doc__ = getter.__doc__
+
+    def __repr__(self) -> str:
+        return object_repr(self, brief(self._getter))
 
     def __get__(self, instance: object, owner: type | None = None) -> T:
         return self._getter(type(instance) if owner is None else owner)

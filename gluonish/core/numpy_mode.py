@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import ClassVar
 
 from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.object_repr import object_repr
 from gluonish.core.value_scope import ValueScope
 
 
@@ -78,6 +79,10 @@ class NumpyScope(ValueScope):
     def __init__(self, *, shape: bool | None = None, array: bool | None = None) -> None:
         super().__init__()
         self._settings = (shape, array)
+
+    def __repr__(self) -> str:
+        shape, array = self._settings
+        return object_repr(self, shape=shape, array=array)
 
     def __enter__(self) -> "NumpyScope":
         for switch, setting in zip(self._switches, self._settings, strict=True):

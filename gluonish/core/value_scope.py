@@ -9,6 +9,8 @@ import threading
 from contextvars import ContextVar
 from typing import Any
 
+from gluonish.core.object_repr import arguments_repr
+
 
 class _Change:
     """A variable and its previous value."""
@@ -77,6 +79,8 @@ class ValueScope:
 
     A subclass calls `_change` in ``__enter__``; each `_restore` undoes one change.
     """
+
+    __repr__ = arguments_repr
 
     __slots__ = ("_changes", "_guard")
 

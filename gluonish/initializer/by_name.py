@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, require_text
 from gluonish.core.files import AnyPath
+from gluonish.core.object_repr import brief, object_repr
 from gluonish.initializer.base import Initializer
 from gluonish.ndarray import NDArray, load
 
@@ -35,6 +36,9 @@ class Mixed:
             )
         compiled = [re.compile(pattern) for pattern in patterns]
         self.map = list(zip(compiled, initializers, strict=True))
+
+    def __repr__(self) -> str:
+        return object_repr(self, brief({pattern.pattern: fill for pattern, fill in self.map}))
 
     def __call__(self, name: str, arr: NDArray) -> None:
         """Fill an array with the first initializer whose pattern matches the name.
@@ -82,6 +86,9 @@ class Load:
         self.param = {_without_prefix(name): arr for name, arr in loaded.items()}
         self.default_init = default_init
         self.verbose = verbose
+
+    def __repr__(self) -> str:
+        return object_repr(self, f"{len(self.param)} arrays", default_init=self.default_init)
 
     def __call__(self, name: str, arr: NDArray) -> None:
         """Fill an array with the loaded array of its name, or with ``default_init``.

@@ -1,11 +1,13 @@
 """DataIter, the base of all iterators, and ResizeIter."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.object_repr import object_repr
 
 
 class _NamedShape(NamedTuple):
@@ -149,6 +151,9 @@ class DataBatch:
         self.provide_data = provide_data
         self.provide_label = provide_label
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return f"DataBatch: data shapes: {_shapes(self.data)} label shapes: {_shapes(self.label)}"
 
@@ -173,6 +178,13 @@ class DataIter:
 
     def __init__(self, batch_size: int = 0) -> None:
         self.batch_size = batch_size
+
+    def __repr__(self) -> str:
+        shapes = []
+        for kind in ("provide_data", "provide_label"):
+            with contextlib.suppress(Exception):  # a program's iterator may need `reset` first
+                shapes += [f"{desc[0]} {tuple(desc[1])}" for desc in getattr(self, kind) or ()]
+        return object_repr(self, *shapes, batch_size=getattr(self, "batch_size", None))
 
     def __iter__(self) -> "DataIter":
         return self

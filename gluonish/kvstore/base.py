@@ -1,9 +1,11 @@
 """KVStoreBase: the interface of stores for a Trainer, and their registry by name."""
 
+import contextlib
 import os
 from typing import Any, ClassVar, TypeVar
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.object_repr import object_repr
 
 __all__ = ["KVStoreBase"]
 
@@ -20,6 +22,13 @@ class KVStoreBase:
 
     OPTIMIZER: ClassVar[str] = "optimizer"
     kv_registry: ClassVar[dict[str, type["KVStoreBase"]]] = {}
+
+    def __repr__(self) -> str:
+        facts = {}
+        for name in ("type", "rank", "num_workers"):
+            with contextlib.suppress(Exception):  # a program's store may lack it
+                facts[name] = getattr(self, name)
+        return object_repr(self, **facts)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """Copy the values of the root process to ``out`` on all devices and processes.

@@ -3,6 +3,7 @@
 from typing import NoReturn
 
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.kvstore.base import KVStoreBase
 
 __all__ = ["KVStoreServer"]
@@ -20,6 +21,8 @@ class KVStoreServer:
     Raises:
         ArgumentTypeError: ``kvstore`` is not a store.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self, kvstore: KVStoreBase) -> None:
         if not isinstance(kvstore, KVStoreBase):

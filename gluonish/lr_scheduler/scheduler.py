@@ -11,6 +11,7 @@ from math import cos, pi, sqrt
 from gluonish.core.call_errors import explained
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.number_check import check_numbers
+from gluonish.core.object_repr import arguments_repr
 
 
 class LRScheduler:
@@ -59,6 +60,9 @@ class LRScheduler:
         self.warmup_final_lr = base_lr
         self.warmup_begin_lr = warmup_begin_lr
         self.warmup_mode = warmup_mode
+
+    def __repr__(self) -> str:
+        return arguments_repr(self, leave_out=() if self.warmup_steps else ("warmup_mode",))
 
     def get_warmup_lr(self, num_update: int) -> float:
         """Return the learning rate during the warm-up.

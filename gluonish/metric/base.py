@@ -16,6 +16,7 @@ from gluonish.core.device import Device
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.habit_tables import METRIC
 from gluonish.core.habits import add_habits
+from gluonish.core.object_repr import arguments_repr
 from gluonish.core.registry import get_alias_func, get_register_func
 from gluonish.metric.totals import Totals
 from gluonish.ndarray import NDArray
@@ -119,6 +120,8 @@ class EvalMetric:
         sum_metric, num_inst: Local sum and count; the metric is their quotient.
         global_sum_metric, global_num_inst: Sum and count since the last `reset`.
     """
+
+    __repr__ = arguments_repr
 
     sum_metric = _Sum()
     num_inst = _Sum()

@@ -10,6 +10,7 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, GluonishError
+from gluonish.core.object_repr import brief, object_repr
 from gluonish.io.data_iter import DataDesc
 from gluonish.module.descriptions import Requests, described, requests_of
 from gluonish.module.device_arrays import Groups, groups_of, split_by_load
@@ -80,6 +81,9 @@ class BoundExecutors:
         self.bind_exec(data_shapes, label_shapes, shared_group)
         if shared_group is not None:
             self._adopt(shared_group)
+
+    def __repr__(self) -> str:
+        return object_repr(self, brief(self.symbol), contexts=self.contexts)
 
     def _adopt(self, other: "BoundExecutors") -> None:
         """Use another group's equal lists of arrays, because updates compare lists by identity."""

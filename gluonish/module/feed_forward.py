@@ -9,6 +9,7 @@ from typing import Any
 
 from gluonish.core.context import Context, current_context
 from gluonish.core.errors import ArgumentError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataIter
 from gluonish.metric import create as create_metric
@@ -75,6 +76,8 @@ class FeedForward(BASE_ESTIMATOR):
         argument_checked: Whether weights were checked; for MXNet programs.
         kwargs: Arguments of the optimizer. The other arguments are attributes, too.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(
         self,

@@ -1,11 +1,13 @@
 """ModuleInterface: the interface of modules, and the state that their methods check."""
 
+import contextlib
 import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.object_repr import object_repr
 from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataDesc
 from gluonish.metric import EvalMetric
@@ -48,6 +50,15 @@ class ModuleInterface:
         self.params_initialized = False
         self.optimizer_initialized = False
         self._symbol: Symbol | None = None
+
+    def __repr__(self) -> str:
+        facts = {}
+        for name in ("data_names", "output_names"):
+            with contextlib.suppress(Exception):  # a program's module may not define it
+                facts[name] = list(getattr(self, name))
+        steps = ("binded", "params_initialized", "optimizer_initialized")
+        done = {name: True for name in steps if getattr(self, name, False)}
+        return object_repr(self, **facts, **done)
 
     def _expect_bound(self, what: str) -> None:
         expect(self.binded, f"{type(self).__name__}.{what}", "a bound module", "call bind first")

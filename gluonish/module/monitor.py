@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.ndarray import NDArray, norm
 
 Statistic = NDArray | list[NDArray]
@@ -57,6 +58,8 @@ class Monitor:
     Raises:
         ArgumentError: ``interval`` is not positive, or ``pattern`` is not a regular expression.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.io import DataBatch
 from gluonish.metric import EvalMetric
 from gluonish.module.device_arrays import split_by_load
@@ -56,6 +57,8 @@ class DataParallelExecutorGroup:
     Raises:
         ArgumentError: Two arguments have the same name.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(
         self,
@@ -167,6 +170,8 @@ class DataParallelExecutorManager:
     Raises:
         ArgumentError: The number of loads differs from the number of devices.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 from gluonish.core.context import Context, gpu
 from gluonish.core.device import device_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.engine import current_engine
 from gluonish.ndarray import NDArray
 
@@ -53,6 +54,8 @@ class CudaModule:
         DeviceError: CuPy is not installed, or there is no GPU.
     """
 
+    __repr__ = arguments_repr
+
     def __init__(
         self, source: str, options: str | Sequence[str] = (), exports: str | Sequence[str] = ()
     ) -> None:
@@ -88,6 +91,8 @@ class CudaKernel:
         dtypes: Type of each parameter, or of the array's elements.
         is_const: Whether each array is read only; by default no array is.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(
         self,

@@ -225,6 +225,25 @@ class NDArray(AttachedMethods):
     def __int__(self) -> int:
         return int(self._scalar("int"))
 
+    def __round__(self, ndigits: int | None = None) -> Any:
+        if self.size != 1:
+            each = "x.round()" if ndigits is None else f"x.as_np_ndarray().round({ndigits})"
+            raise ArgumentTypeError(
+                f"round: expected an array of size 1, got shape {self.shape}; {each} rounds each "
+                "element"
+            )
+        return round(self.item(), ndigits)
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        if self.size != 1:
+            raise ArgumentTypeError(
+                f"format: expected an array of size 1 for {spec!r}, got shape {self.shape}; reduce "
+                f'it first, as in f"{{x.mean():{spec}}}", or print all elements by f"{{x}}"'
+            )
+        return format(self.item(), spec)
+
     def __index__(self) -> int:
         if self._spec.dtype.kind not in "iu":
             raise ArgumentTypeError(f"index: expected an integer array, got {self._spec}")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray.ndarray import GradientEdge, NDArray
 from gluonish.numpy.printing import array_repr, array_str
@@ -63,14 +62,7 @@ class ndarray(AttachedMethods):  # NumPy's name
         return array_str(self)
 
     def __format__(self, spec: str) -> str:
-        if not self.shape:
-            return format(self.item(), spec)
-        if spec:
-            raise ArgumentTypeError(
-                f"format: expected no format spec for an array with axes, got {spec!r}; format its "
-                "elements, or array.item()"
-            )
-        return str(self)
+        return super().__format__(spec) if self.shape else format(self.item(), spec)
 
 
 def as_np_ndarray(array: NDArray) -> ndarray:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from gluonish.core.context import current_context
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, OperatorError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.ndarray import namespace as nd_namespace
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
@@ -42,6 +43,8 @@ class CustomOp:
         >>> mx.nd.Custom(mx.nd.array([1, 2, 3]), op_type="square_example").tolist()
         [1.0, 4.0, 9.0]
     """
+
+    __repr__ = arguments_repr
 
     def forward(
         self, is_train: bool, req: list[str], in_data: Any, out_data: Any, aux: Any
@@ -95,6 +98,8 @@ class CustomOpProp:
         need_top_grad: Whether the backward pass needs the gradients of the outputs; False for an
             operator that is a loss itself.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self, need_top_grad: bool = True) -> None:
         self.need_top_grad_ = need_top_grad

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from gluonish.core.object_repr import arguments_repr
 from gluonish.operator.custom_op import CustomOp, CustomOpProp, operator_symbol, ordered_inputs
 from gluonish.ops.custom import NATIVE, NDARRAY_OP, CustomState, native_states
 from gluonish.ops.registry import Operator
@@ -15,6 +16,8 @@ class PythonOp:
     Args:
         need_top_grad: Whether the backward pass needs the gradients of the outputs.
     """
+
+    __repr__ = arguments_repr
 
     _operator: Operator = NATIVE
     _as_numpy = True

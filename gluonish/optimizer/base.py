@@ -13,6 +13,7 @@ from gluonish.core.call_errors import explained
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
 from gluonish.core.number_check import check_numbers
+from gluonish.core.object_repr import arguments_repr
 from gluonish.lr_scheduler import LRScheduler
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.arguments import (
@@ -127,6 +128,9 @@ class Optimizer(UpdateCounts):
         self.allow_np_array = False
         self.set_lr_mult({})
         self.set_wd_mult({})
+
+    def __repr__(self) -> str:
+        return arguments_repr(self, leave_out=("aggregate_num", "param_dict", "param_idx2name"))
 
     @staticmethod
     def register(klass: O) -> O:

@@ -4,6 +4,7 @@ import threading
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.profiler.recorder import now, recorder
 
 _MARK_SCOPES = ("global", "process", "thread", "task", "marker")
@@ -24,6 +25,8 @@ class Domain:
         >>> loss.set_value(1250)
         >>> with_task.stop()  # recorded if the profiler runs
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -73,6 +76,8 @@ def _domain_name(class_name: str, domain: Domain) -> str:
 
 class _Timer:
     """Base class of timed events, which are recorded if the profiler runs at start and at stop."""
+
+    __repr__ = arguments_repr
 
     _is_of_thread = False
 
@@ -150,6 +155,8 @@ class Counter:
         value: Initial value; None for 0, which is not recorded.
     """
 
+    __repr__ = arguments_repr
+
     def __init__(self, domain: Domain, name: str, value: float | None = None) -> None:
         self.name = name
         self._category = _domain_name("Counter", domain)
@@ -205,6 +212,8 @@ class Marker:
         domain: The `Domain` it belongs to.
         name: Name of the marker.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self, domain: Domain, name: str) -> None:
         self.name = name

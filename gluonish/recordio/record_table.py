@@ -9,6 +9,7 @@ import numpy as np
 
 from gluonish.core.errors import FileFormatError, GluonishError
 from gluonish.core.files import local_path, open_to_read
+from gluonish.core.object_repr import arguments_repr
 from gluonish.recordio.framing import (
     HEAD_NBYTES,
     LAST,
@@ -75,6 +76,8 @@ class RecordFile:
     Raises:
         MissingFileError: The file does not exist.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = local_path(path, "RecordFile")

@@ -6,6 +6,7 @@ from typing import Any
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError
+from gluonish.core.object_repr import arguments_repr, brief
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol, Variable
 
@@ -16,6 +17,8 @@ class RNNParams:
     Args:
         prefix: Prefix of the variables' names.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self, prefix: str = "") -> None:
         self._prefix = prefix
@@ -109,6 +112,9 @@ class BaseRNNCell:
         self._modified = False
         self._cells: list[BaseRNNCell] = []
         self.reset()
+
+    def __repr__(self) -> str:
+        return arguments_repr(self, *map(brief, self._cells), leave_out=("params",))
 
     def reset(self) -> None:
         """Restart the numbering of steps and states, before using the cell in another graph."""

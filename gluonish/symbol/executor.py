@@ -16,6 +16,7 @@ from gluonish.autograd.tape import run_backward, store
 from gluonish.core.config import MXNET_ELIMINATE_COMMON_EXPR
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.object_repr import brief, object_repr
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Graph, Value
@@ -142,6 +143,10 @@ class Executor:
         self._recorded: Arrays | None = None
         self._keys: CallKeys | None = None
         self._trained = True
+
+    def __repr__(self) -> str:
+        shapes = {n: x.shape for n, x in zip(self._arg_names, self.arg_arrays, strict=True)}
+        return object_repr(self, brief(self._symbol), f"on {self._ctx}", arguments=shapes)
 
     def _new_outputs(self) -> Arrays:
         specs = tuple([x._spec for x in self._arrays()])

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 from gluonish.core.class_property import ClassPropertyMeta, CurrentValue, classproperty
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.object_repr import arguments_repr, object_repr
 
 # Attributes of any node; stored and written as ``__lr_mult__``, and read by either name.
 HIDDEN_ATTRIBUTES = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
@@ -45,6 +46,8 @@ class NameManager(metaclass=ClassPropertyMeta):
     Attributes:
         _counter: Next number of each hint.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self) -> None:
         self._counter: dict[str, int] = {}
@@ -148,6 +151,9 @@ class AttrScope(metaclass=ClassPropertyMeta):
         lambda scope: _scope.set(scope),
         lambda: _scope.set(None),
     )
+
+    def __repr__(self) -> str:
+        return object_repr(self, **self._attr)
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
         """Return the scope's attributes, overridden by those passed.

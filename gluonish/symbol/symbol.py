@@ -146,6 +146,14 @@ class Symbol(AttachedMethods):
     def __complex__(self) -> NoReturn:
         refuse_number(self, "complex(x)")
 
+    def __round__(self, ndigits: object = None) -> Any:
+        refuse_number(self, "round(x)")
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            refuse_number(self, f'f"{{x:{spec}}}"')
+        return str(self)
+
     def __setitem__(self, key: object, value: object) -> NoReturn:
         refuse_number(self, "x[...] = y")
 

@@ -27,7 +27,7 @@ _WEIGHT_SUFFIXES = (
 
 _NODE_STYLE = {
     "shape": "box",
-    "fixedsize": "true",
+    "fixedsize": "false",  # width and height are the least ones: a longer label has a larger box
     "width": "1.3",
     "height": "0.8034",
     "style": "filled",

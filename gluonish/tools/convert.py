@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.progress import progress_bar
 from gluonish.ndarray.array_file import ArrayFile, open_arrays
 from gluonish.ndarray.array_record import SparseRecord
 from gluonish.ndarray.array_writer import LIST_KEY, NPY, PARAMS, format_of, write_arrays
@@ -212,11 +213,9 @@ class _Progress:
     """A progress bar of the bytes read, on a terminal."""
 
     def __init__(self, found: ArrayFile) -> None:
-        from tqdm import tqdm
-
         total = sum(map(_nbytes, found.arrays))
-        self._bar = tqdm(
-            total=total, desc="convert", unit="B", unit_scale=True, leave=False, disable=None
+        self._bar = progress_bar(
+            total=total, desc="convert", unit="B", unit_scale=True, leave=False
         )
 
     def __enter__(self) -> "_Progress":

@@ -15,6 +15,7 @@ import gluonish.ndarray as nd
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write
+from gluonish.core.progress import progress_bar
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.gluon.data import ArrayDataset, DataLoader
@@ -190,8 +191,6 @@ def train(
     net: nn.HybridSequential, arguments: argparse.Namespace, contexts: Sequence[Context]
 ) -> History:
     """Train with Gluon's Trainer and DataLoader; one progress bar covers all epochs."""
-    from tqdm import tqdm
-
     images, labels = load_digits(train=True)
     test = load_digits(train=False)
     generator = np.random.default_rng(arguments.seed)
@@ -206,7 +205,7 @@ def train(
         kvstore=arguments.kvstore,
     )
     history = History()
-    with tqdm(total=arguments.epochs * steps, unit="batch") as bar:
+    with progress_bar(total=arguments.epochs * steps, unit="batch", disable=False) as bar:
         for epoch in range(1, arguments.epochs + 1):
             bar.set_description(f"epoch {epoch}/{arguments.epochs}", refresh=False)
             dataset = ArrayDataset(shifted(images, generator), labels)

@@ -11,6 +11,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write, path_text
+from gluonish.core.progress import progress_bar, shows_progress
 from gluonish.model_zoo.pretrained.families import body_of
 from gluonish.model_zoo.text.embedder import Embedder
 from gluonish.model_zoo.text.pooling import POOLINGS
@@ -132,8 +133,6 @@ def _vectors(
     Raises:
         ArgumentError: A text has no tokens, or a vector is not finite.
     """
-    from tqdm import tqdm
-
     tokenizer.check_vocab_size(net.body.vocab_size, type(net.body).__name__)
     lengths = np.array([len(tokenizer.encode(text)) for text in texts])
     if not lengths.all():
@@ -142,8 +141,8 @@ def _vectors(
         )
     order = np.argsort(lengths, kind="stable")[::-1]  # the longest first, which take most memory
     made: list[np.ndarray] = [np.empty(0)] * len(texts)
-    off = True if arguments.quiet else None  # None: where standard error is no terminal
-    with tqdm(total=len(texts), unit="text", desc="embed", disable=off, file=sys.stderr) as bar:
+    off = arguments.quiet or not shows_progress()
+    with progress_bar(total=len(texts), unit="text", desc="embed", disable=off) as bar:
         for rows in _batches(order, arguments.batch_size):
             found = _computed(net, tokenizer, [texts[row] for row in rows], arguments)
             for row, vector in zip(rows, found, strict=True):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import atomic_write
+from gluonish.core.progress import progress_bar
 from gluonish.recordio import RecordFile, RecordTable, scan, unpack
 from gluonish.recordio.index_file import index_line, read_index
 from gluonish.recordio.record_table import survey
@@ -220,11 +221,9 @@ def _unreadable(path: str, table: RecordTable) -> list[str]:
 
 
 def _progress(table: RecordTable) -> Any:
-    from tqdm import tqdm
-
     pairs = zip(table.offsets.tolist(), table.lengths.tolist(), strict=True)
     total = len(table.offsets)
-    return tqdm(pairs, "rec", unit="record", total=total, leave=False, disable=None)
+    return progress_bar(pairs, "rec", unit="record", total=total, leave=False)
 
 
 def _summaries(path: str, table: RecordTable, limit: int | None) -> Iterator[RecordSummary]:

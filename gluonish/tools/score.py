@@ -15,6 +15,7 @@ import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the netwo
 import gluonish.ndarray as nd
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, GluonishError, nearest
+from gluonish.core.progress import progress_bar
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.loss import SoftmaxCrossEntropyLoss
 from gluonish.gluon.trainer import Trainer
@@ -240,9 +241,8 @@ def _rate(cell: Cell) -> str:
 
 
 def _progress(work: list[tuple[str, int]]) -> Iterable[tuple[str, int]]:
-    from tqdm import tqdm
-
-    return tqdm(work, desc="score", unit="cell", leave=False)
+    bar: Iterable[tuple[str, int]] = progress_bar(work, desc="score", unit="cell", leave=False)
+    return bar
 
 
 def _network(name: str, batch_size: int, dtype: str, context: Context) -> tuple[HybridBlock, Any]:

@@ -6,6 +6,7 @@ from functools import partial
 
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 from gluonish.core.errors import ArgumentError
+from gluonish.core.progress import progress_bar
 from gluonish.kernels.compiler import compiled_count
 from gluonish.tools.demo import parse_contexts
 from gluonish.tools.json_output import add_json_option, write_json
@@ -65,8 +66,6 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 def run(arguments: argparse.Namespace) -> int:
     """Run each network in each way; print how many kernels were compiled."""
-    from tqdm import tqdm
-
     networks = parse_networks(arguments.networks)
     sizes = parse_batch_sizes(arguments.batch_sizes)
     dtypes = [dtype.strip() for dtype in arguments.dtypes.split(",")]
@@ -86,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         for dtype in dtypes
         for make in calls
     ]
-    for prepare in tqdm(work, desc="warm", unit="network", leave=False):
+    for prepare in progress_bar(work, desc="warm", unit="network", leave=False):
         prepare()(_CALLS)
     made, seconds = compiled_count() - before, time.perf_counter() - start
     on_cpu = contexts[0].device_type == "cpu"

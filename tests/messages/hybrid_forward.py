@@ -102,6 +102,31 @@ MISTAKES = {
         TypeError,
         "float(x) | no values | do not hybridize | user.py:",
     ),
+    "round": Mistake(
+        """
+        class Net(nn.HybridBlock):
+            def hybrid_forward(self, F, x):
+                return x * round(x.sum(), 1)
+        net = Net()
+        net.hybridize()
+        net(nd.ones((2, 3)))
+        """,
+        TypeError,
+        "round(x) | no values | do not hybridize | user.py:",
+    ),
+    "format": Mistake(
+        """
+        class Net(nn.HybridBlock):
+            def hybrid_forward(self, F, x):
+                print(f"{x.sum():.3f}")
+                return x
+        net = Net()
+        net.hybridize()
+        net(nd.ones((2, 3)))
+        """,
+        TypeError,
+        'f"{x:.3f}" | no values | do not hybridize | user.py:',
+    ),
     "int": Mistake(
         """
         class Net(nn.HybridBlock):

@@ -14,6 +14,7 @@ import numpy as np
 from gluonish.autograd import pause
 from gluonish.core.config import GLUONISH_DEVICE_LOSS_SCALE
 from gluonish.core.context import Context
+from gluonish.core.object_repr import object_repr
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.trainer.trainables import Selection
 from gluonish.kernels.loss_scale import Divides, Limits, State
@@ -44,6 +45,11 @@ class LossScaler:
         self._scale_seq_len = _STEPS_TO_GROW
         self._divisor = 1.0
         self._is_new = False  # whether a loss was multiplied since the last step
+
+    def __repr__(self) -> str:
+        # While steps are counted on the device, the number would have to be waited for.
+        known = self._steps is None
+        return object_repr(self, loss_scale=self._numbers.loss_scale if known else "on the device")
 
     @property
     def loss_scale(self) -> float:

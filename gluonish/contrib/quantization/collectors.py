@@ -1,7 +1,6 @@
 """Collectors of layer outputs on calibration data."""
 
 import logging
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Protocol
 
@@ -9,6 +8,8 @@ import numpy as np
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.object_repr import arguments_repr
+from gluonish.core.progress import progress_bar
 from gluonish.io import DataBatch, DataIter
 from gluonish.ndarray import NDArray
 from gluonish.ndarray import contrib as nd_contrib
@@ -31,6 +32,8 @@ class CalibrationCollector:
         include_layer: Names of the outputs to collect; None for all.
         min_max_dict: Dict from output name to the range (min, max) to quantize.
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self) -> None:
         self.include_layer: list[str] | None = None
@@ -358,19 +361,13 @@ def _reset(data: Any) -> None:
 
 
 def with_bar(steps: Iterator[tuple[list[NDArray], int]], total: int | None) -> Iterator[Any]:
-    """Yield the arrays of each batch, with a progress bar of samples on a terminal.
+    """Yield the arrays of each batch, with a progress bar of samples.
 
     Args:
         steps: Pairs of arrays and a number of samples.
         total: Total number of samples; None if unknown.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
-        for arrays, _count in steps:
-            yield arrays
-        return
-    from tqdm import tqdm
-
-    with tqdm(desc="calibrate", total=total, unit="example", leave=False) as bar:
+    with progress_bar(desc="calibrate", total=total, unit="example", leave=False) as bar:
         for arrays, count in steps:
             yield arrays
             bar.update(count)

@@ -11,6 +11,7 @@ import numpy as np
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import open_to_read
+from gluonish.core.progress import progress_bar
 
 
 def read_vectors(
@@ -72,18 +73,15 @@ def read_vectors(
 
 def _lines(path: str, encoding: str) -> Iterator[tuple[int, str]]:
     """Yield lines with their numbers, with a progress bar on a terminal."""
-    from tqdm import tqdm
-
     with (
         open_to_read(path, "read_vectors") as raw,
-        tqdm(
+        progress_bar(
             total=os.fstat(raw.fileno()).st_size,
             desc=os.path.basename(path),
             unit="B",
             unit_scale=True,
             leave=False,
             delay=1.0,
-            disable=None,
         ) as bar,
     ):
         text = io.TextIOWrapper(raw, encoding=encoding)

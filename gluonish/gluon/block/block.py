@@ -516,10 +516,11 @@ class Block:
         """Print a table of the layers, with output shapes and numbers of parameters.
 
         Args:
-            *inputs: Example inputs; the network is called with them once.
+            *inputs: Example inputs; the network is called with them once, layer by layer, also if
+                it is hybridized.
 
         Raises:
-            ArgumentError: The network is hybridized.
+            ArgumentTypeError: There are no inputs, or shapes instead.
         """
         print(summarize(self, inputs))  # noqa: T201  # its purpose
 

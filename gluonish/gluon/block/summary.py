@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentTypeError
 from gluonish.gluon.block.hooks import HookHandle
 from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter
@@ -38,17 +38,16 @@ class _Row:
 
 
 def summarize(block: BlockTree, inputs: tuple[Any, ...]) -> str:
-    """Run a network once and return its table.
+    """Run a network once, layer by layer, and return its table.
 
     Nested layers have separate lines, and containers have none; calls on Symbols, which infer
-    shapes, are omitted.
+    shapes, are omitted. Hybridized Blocks keep their graphs, which this call does not use.
 
     Args:
-        block: The network, initialized and not hybridized.
+        block: The network, initialized.
         inputs: Arguments of the call.
 
     Raises:
-        ArgumentError: The network or a block in it is hybridized.
         ArgumentTypeError: There are no inputs, or shapes instead.
     """
     if not inputs or (isinstance(inputs[0], tuple) and all(isinstance(n, int) for n in inputs[0])):
@@ -67,18 +66,17 @@ def summarize(block: BlockTree, inputs: tuple[Any, ...]) -> str:
                 row.count(parameter, counted)
             rows.append(row)
 
+    layers = list(_layers(block))
+    hybridized = [layer for layer in layers if vars(layer).get("_active")]
     handles: list[HookHandle] = []
     try:
-        for layer in _layers(block):
-            if getattr(layer, "_active", False):
-                raise ArgumentError(
-                    f"summary: expected a network that is not hybridized, got {layer.name!r} "
-                    "hybridized; call hybridize(False) first"
-                )
-            if layer._in_summary:
-                handles.append(layer.register_forward_hook(add_row))
+        handles += [layer.register_forward_hook(add_row) for layer in layers if layer._in_summary]
+        for layer in hybridized:
+            vars(layer)["_active"] = False  # not by setattr, which would invalidate graphs
         block(*inputs)
     finally:
+        for layer in hybridized:
+            vars(layer)["_active"] = True
         for handle in handles:
             handle.detach()
     return "\n".join(_lines(rows))

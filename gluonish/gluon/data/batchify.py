@@ -13,6 +13,7 @@ import numpy as np
 from gluonish.core.context import cpu, current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.object_repr import arguments_repr, brief, object_repr
 from gluonish.gluon.data.sequences import Pack
 from gluonish.gluon.data.stacking import (
     Array,
@@ -107,6 +108,8 @@ class Stack:
         batch: an NDArray of shape (N, ...) and the samples' dtype; for tuples a list of them.
     """
 
+    __repr__ = arguments_repr
+
     def __init__(self, use_shared_mem: bool = False) -> None:
         self._use_shared_mem = use_shared_mem
 
@@ -148,6 +151,8 @@ class Pad:
         ArgumentError: Samples differ in their number of axes, or along an axis that is not padded.
     """
 
+    __repr__ = arguments_repr
+
     def __init__(
         self,
         val: float | None = None,
@@ -164,7 +169,7 @@ class Pad:
         steps = [] if round_to is None else np.atleast_1d(round_to).tolist()
         if any(step < 1 for step in steps):
             raise ArgumentError(f"Pad: expected round_to of 1 or more, got {round_to}")
-        self._value = pad_val if val is None else val
+        self._val = pad_val if val is None else val
         self._dtype = None if dtype is None else normalize_dtype(dtype)
         self._round_to = round_to
         self._axis = axis
@@ -185,7 +190,7 @@ class Pad:
             return [self.on_host(column, empty) for column in columns_of(data)]
         samples = [as_array(sample) for sample in data]
         batch = empty((len(samples), *self._shape(samples)), self._dtype or common_dtype(samples))
-        batch[...] = 0 if self._value is None else self._value
+        batch[...] = 0 if self._val is None else self._val
         for row, sample in zip(batch, samples, strict=True):
             row[tuple(slice(extent) for extent in sample.shape)] = sample
         if not self._ret_length:
@@ -250,6 +255,8 @@ class Append:
         batch: a list of N NDArrays of the samples' dtypes.
     """
 
+    __repr__ = arguments_repr
+
     def __init__(
         self, expand: bool = True, batch_axis: int = 0, use_shared_mem: bool = False
     ) -> None:
@@ -308,6 +315,9 @@ class Group:
             if not callable(function):
                 raise ArgumentTypeError(f"Group: expected functions, got {function!r}")
 
+    def __repr__(self) -> str:
+        return object_repr(self, *map(brief, self._functions))
+
     def __call__(self, data: Sequence[Any]) -> Any:
         """Return the batch.
 
@@ -345,6 +355,8 @@ class AsList:
     Outputs:
         batch: the same list.
     """
+
+    __repr__ = arguments_repr
 
     def __call__(self, data: Sequence[Any]) -> list[Any]:
         """Return the samples as a list.

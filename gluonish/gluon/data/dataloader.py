@@ -17,6 +17,7 @@ from gluonish.core.context import cpu_pinned
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.number_check import as_int, check_numbers
+from gluonish.core.object_repr import brief, counted, object_repr
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.gluon.data.by_value import dumps
@@ -152,6 +153,15 @@ class DataLoader:
         self.auto_reload = auto_reload
         if auto_reload:
             self.refresh()
+
+    def __repr__(self) -> str:
+        return object_repr(
+            self,
+            brief(self._dataset),
+            *counted(self, "batches"),
+            batch_sampler=self._batch_sampler,
+            num_workers=self._num_workers,
+        )
 
     def __len__(self) -> int:
         """Return the number of batches in a pass."""

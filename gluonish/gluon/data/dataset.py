@@ -13,6 +13,7 @@ from gluonish.core.errors import (
     OutOfBoundsError,
 )
 from gluonish.core.files import path_text
+from gluonish.core.object_repr import arguments_repr, brief, counted, object_repr
 from gluonish.gluon.data.sampler import FilterSampler, Sampler, SequentialSampler
 from gluonish.ndarray import NDArray
 from gluonish.recordio import MXIndexedRecordIO
@@ -22,6 +23,9 @@ __all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
 
 class Dataset:
     """Base class of datasets; a subclass defines ``__getitem__`` and ``__len__``."""
+
+    def __repr__(self) -> str:
+        return arguments_repr(self, *counted(self, "samples"))
 
     def __getitem__(self, idx: Any) -> Any:
         raise NotSupportedError(
@@ -141,6 +145,9 @@ class SimpleDataset(Dataset):
     def __init__(self, data: Any) -> None:
         self._data = data
 
+    def __repr__(self) -> str:
+        return arguments_repr(self, *counted(self, "samples"), leave_out=("data",))
+
     def __len__(self) -> int:
         return len(self._data)
 
@@ -180,6 +187,9 @@ class ArrayDataset(Dataset):
                 )
             vector = isinstance(data, NDArray) and len(data.shape) == 1
             self._data.append(data.asnumpy() if vector else data)
+
+    def __repr__(self) -> str:
+        return object_repr(self, f"{self._length} samples", *map(brief, self._data))
 
     def __getitem__(self, idx: Any) -> Any:
         if len(self._data) == 1:
@@ -235,6 +245,9 @@ class _SampledDataset(Dataset):
         # An array, because a list of a million ints is slow to send to workers.
         self._indices = np.array(list(sampler), dtype=np.int64)
 
+    def __repr__(self) -> str:
+        return object_repr(self, f"{len(self)} samples", f"of {brief(self._dataset)}")
+
     def __len__(self) -> int:
         return len(self._indices)
 
@@ -249,6 +262,9 @@ class _LazyTransformDataset(Dataset):
         self._data = data
         self._fn = fn
 
+    def __repr__(self) -> str:
+        return object_repr(self, brief(self._data), transform=self._fn)
+
     def __len__(self) -> int:
         return len(self._data)
 
@@ -262,6 +278,9 @@ class _FirstOnly:
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._fn = fn
+
+    def __repr__(self) -> str:
+        return object_repr(self, brief(self._fn))
 
     def __call__(self, first: Any, *rest: Any) -> Any:
         return (self._fn(first), *rest) if rest else self._fn(first)

@@ -14,6 +14,7 @@ import gluonish.symbol as sym
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError
 from gluonish.core.number_check import as_int
+from gluonish.core.object_repr import arguments_repr
 from gluonish.gluon.data.sampler import Sampler
 from gluonish.gluon.data.stacking import Array, Empty, as_array, common_dtype
 from gluonish.io.shared_batch import ndarray_view
@@ -53,8 +54,8 @@ class LengthBatchSampler(Sampler):
         self._lengths = np.asarray(lengths, np.int64).reshape(-1)
         if self._lengths.size and self._lengths.min() < 0:
             raise ArgumentError(f"{name}: expected lengths of 0 or more, got {min(lengths)}")
-        self._most = as_int(name, "max_tokens", max_tokens, 1)
-        self._size = None if batch_size is None else as_int(name, "batch_size", batch_size, 1)
+        self._max_tokens = as_int(name, "max_tokens", max_tokens, 1)
+        self._batch_size = None if batch_size is None else as_int(name, "batch_size", batch_size, 1)
         self._shuffle = shuffle
         self._window = None if window is None else as_int(name, "window", window, 1)
         self._next: list[list[int]] | None = None
@@ -76,8 +77,8 @@ class LengthBatchSampler(Sampler):
         found: list[list[int]] = []
         for index in order.tolist():
             last = found[-1] if found else None
-            fits = last is not None and (len(last) + 1) * self._lengths[index] <= self._most
-            if last is None or not fits or len(last) == self._size:
+            fits = last is not None and (len(last) + 1) * self._lengths[index] <= self._max_tokens
+            if last is None or not fits or len(last) == self._batch_size:
                 found.append([index])
             else:
                 last.append(index)
@@ -125,9 +126,11 @@ class Pack:
         [[0, 1, 2, 0, 0], [0, 1, 0, 0, 0]]
     """
 
+    __repr__ = arguments_repr
+
     def __init__(self, length: int, val: float = 0, dtype: Any = None) -> None:
         self._length = as_int("Pack", "length", length, 1)
-        self._value = val
+        self._val = val
         self._dtype = None if dtype is None else normalize_dtype(dtype)
 
     def __call__(self, data: Sequence[Any]) -> Any:
@@ -145,7 +148,7 @@ class Pack:
         shape = (len(rows), self._length)
         tokens = empty(shape, self._dtype or common_dtype(samples))
         segments, positions = empty(shape, np.int32), empty(shape, np.int32)
-        tokens[...], segments[...], positions[...] = self._value, 0, 0
+        tokens[...], segments[...], positions[...] = self._val, 0, 0
         for i, row in enumerate(rows):
             begin = 0
             for number, sample in enumerate(row, 1):

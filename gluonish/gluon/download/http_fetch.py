@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from gluonish.core.errors import DownloadError
+from gluonish.core.progress import progress_bar
 from gluonish.gluon.download.target import check_free_space, disk_full_error, most_nbytes
 
 
@@ -449,18 +450,15 @@ def _chunks(response: _Response, monitor: StallMonitor) -> Iterator[bytes]:
 def _write(
     chunks: Iterable[bytes], file: BinaryIO, name: str, start: int, length: int | None, limit: int
 ) -> int:
-    """Write chunks up to the limit, with a progress bar on terminals; return the end offset.
+    """Write chunks up to the limit, with a progress bar; return the end offset.
 
     A chunk that exceeds the limit, and later ones, are not written.
     """
-    from tqdm import tqdm
-
     end = start
-    with tqdm(
+    with progress_bar(
         total=length,
         initial=start,
         desc=name,
-        disable=None,
         unit="B",
         unit_scale=True,
         unit_divisor=1024,

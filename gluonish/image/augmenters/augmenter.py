@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
+from gluonish.core.object_repr import arguments_repr, brief, object_repr
 from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.ndarray import NDArray
 
@@ -45,6 +46,8 @@ class Augmenter:
         >>> InvertAug()(mx.nd.zeros((2, 2, 3))).max().asscalar().item()
         255.0
     """
+
+    __repr__ = arguments_repr
 
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = json_arguments(kwargs)
@@ -145,6 +148,9 @@ class SequentialAug(Augmenter):
         super().__init__()
         self.ts = augmenter_list(type(self).__name__, ts)
 
+    def __repr__(self) -> str:
+        return object_repr(self, *map(brief, self.ts))
+
     def dumps(self) -> list[Any]:
         """Return a list: the class's name in lower case, and the `dumps` of its augmenters."""
         return [type(self).__name__.lower(), _dumped(self.ts)]
@@ -168,6 +174,9 @@ class RandomOrderAug(Augmenter):
     def __init__(self, ts: Iterable[Any]) -> None:
         super().__init__()
         self.ts = augmenter_list(type(self).__name__, ts)
+
+    def __repr__(self) -> str:
+        return object_repr(self, *map(brief, self.ts))
 
     def dumps(self) -> list[Any]:
         """Return a list: the class's name in lower case, and the `dumps` of its augmenters."""

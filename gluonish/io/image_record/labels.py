@@ -6,6 +6,7 @@ import numpy as np
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import open_to_read
+from gluonish.core.progress import progress_bar
 from gluonish.io.text_lines import input_files
 from gluonish.recordio import IRHeader, read_header
 from gluonish.recordio.record_table import RecordFile
@@ -118,12 +119,10 @@ def longest_label(name: str, path: str, labels: LabelSource) -> int:
 
 
 def _longest_label_of(path: str, labels: LabelSource) -> int:
-    from tqdm import tqdm
-
     longest = 0
     with RecordFile(path) as file:
         offsets = file.scan().offsets.tolist()
-        for offset in tqdm(offsets, desc="labels", unit="record", delay=2):
+        for offset in progress_bar(offsets, desc="labels", unit="record", delay=2):
             try:
                 found = labels.labels_of(read_header(file, offset))
             except FileFormatError as error:

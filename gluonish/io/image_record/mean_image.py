@@ -9,6 +9,7 @@ import numpy as np
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import local_path
+from gluonish.core.progress import progress_bar
 from gluonish.io.image_record.source import ImageRecordSource
 from gluonish.ndarray import array, load, save
 
@@ -68,12 +69,10 @@ def _load(name: str, path: str, shape: tuple[int, ...]) -> Array:
 
 def _make(source: ImageRecordSource, path: str) -> Array:
     """Compute the mean of all samples of a source, and save it."""
-    from tqdm import tqdm
-
     total = np.zeros(source.data.shape[1:], np.float64)
     count = 0
     logging.getLogger("gluonish").info("%s: computing the mean image %s", source.name, path)
-    with tqdm(desc=os.path.basename(path), unit="image", delay=2) as progress:
+    with progress_bar(desc=os.path.basename(path), unit="image", delay=2) as progress:
         for batch in source.batches(0, 0):
             assert batch.data is not None
             assert batch.pad is not None

@@ -1,16 +1,16 @@
-"""Shows on a terminal that kernels are compiled, while that takes long.
+"""Shows on a terminal or in a notebook that kernels are compiled, while that takes long.
 
 A process that compiles for more than a second shows a line on stderr that counts the kernels. It
 goes away when nothing was compiled for a while.
 """
 
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
+from gluonish.core.progress import progress_bar, shows_progress
 from gluonish.core.timeout_lock import TimeoutLock
 
 _PATIENCE_S = 1.0  # of compilation without a line
@@ -52,25 +52,18 @@ def shown() -> Iterator[None]:
     with _lock:
         _state.count += 1
         _state.seconds += monotonic() - start
-        if _state.seconds > _PATIENCE_S and _is_terminal():
+        if _state.seconds > _PATIENCE_S and shows_progress():
             _show()
 
 
-def _is_terminal() -> bool:
-    try:
-        return bool(sys.stderr.isatty())
-    except (AttributeError, ValueError):  # stderr is None or closed
-        return False
-
-
 def _show() -> None:
-    from tqdm import tqdm
-
     if _state.closing is not None:
         _state.closing.cancel()
     if _state.bar is None:
         form = "{desc}: {n} [{elapsed}]"
-        _state.bar = tqdm(desc=_TEXT, initial=_state.count - 1, leave=False, bar_format=form)
+        _state.bar = progress_bar(
+            desc=_TEXT, initial=_state.count - 1, leave=False, bar_format=form
+        )
     _state.bar.update(1)
     _state.closing = timer = threading.Timer(_IDLE_S, _close)
     timer.daemon = True

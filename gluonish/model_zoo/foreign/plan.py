@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import FLOAT32, is_floating
+from gluonish.core.progress import progress_bar
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.foreign.recipes import Identity, LayerMapping
 from gluonish.model_zoo.foreign.source_layers import SourceLayers
@@ -97,12 +98,10 @@ class Plan:
 
     def arrays(self) -> dict[str, Any]:
         """Compute all parameters, in the order of the network."""
-        from tqdm import tqdm
-
         paths = [path for path in self._parameters if path in self._values]
         return {
             path: np.ascontiguousarray(self._values[path](), FLOAT32)
-            for path in tqdm(paths, desc="import", unit="array", leave=False, disable=None)
+            for path in progress_bar(paths, desc="import", unit="array", leave=False)
         }
 
     def _use(self, name: str, role: str, target: str) -> StoredArray | None:

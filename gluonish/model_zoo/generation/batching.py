@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.object_repr import object_repr
 from gluonish.gluon.nn.tensor import check_positive
 from gluonish.model_zoo.generation.arguments import check_arguments
 from gluonish.model_zoo.generation.options import options_of
@@ -71,6 +72,12 @@ class BatchGenerator:
         self._cache = net.new_cache(max_batch, dtype=dtype)
         self._first: dict[int, Next] = {}  # scores of texts that have no token yet, by row
         self._count = 0
+
+    def __repr__(self) -> str:
+        running = sum(row is not None for row in self._rows)
+        return object_repr(
+            self, f"{running} running", f"{len(self._waiting)} waiting", max_batch=len(self._rows)
+        )
 
     @property
     def is_busy(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import gluonish.ndarray as nd
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError, FileFormatError
+from gluonish.core.object_repr import object_repr
 from gluonish.gluon.nn.attention import AttentionCache
 from gluonish.gluon.nn.tensor import check_ints
 from gluonish.ndarray import NDArray, load, load_metadata, save
@@ -71,6 +72,10 @@ class Cache:
         self._rings = [None] * len(self._layers) if rings is None else list(rings)
         self._ends = [len(row) for row in self.tokens]  # positions before which rows were written
         self._length = self._room() if length is None else length
+
+    def __repr__(self) -> str:
+        counts = [len(row) for row in self.tokens]
+        return object_repr(self, f"{len(self._layers)} layers", tokens=counts, length=self._length)
 
     def _room(self) -> int:
         """Return the tokens that all layers have room for."""

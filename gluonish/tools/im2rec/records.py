@@ -11,6 +11,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, GluonishError, MissingFileError
 from gluonish.core.files import open_to_read
+from gluonish.core.progress import progress_bar
 from gluonish.ops.image.codec import AS_STORED, COLOR, GRAY, decode
 from gluonish.ops.image.resampling import resample
 from gluonish.recordio import IRHeader, pack, pack_img
@@ -245,6 +246,7 @@ def _record(entry: ImageEntry, root: str | os.PathLike[str], packing: Packing) -
 
 
 def _progress(packed: Iterable[Packed], total: int) -> Iterable[Packed]:
-    from tqdm import tqdm
-
-    return tqdm(packed, desc="im2rec", unit="image", total=total, leave=False, disable=None)
+    bar: Iterable[Packed] = progress_bar(
+        packed, desc="im2rec", unit="image", total=total, leave=False
+    )
+    return bar

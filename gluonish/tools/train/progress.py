@@ -1,10 +1,10 @@
 """Progress of training: log lines, and a plot of the learning curves."""
 
-import sys
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from gluonish.core.progress import progress_bar, shows_progress
 from gluonish.tools.demo import new_figure, save_figure
 
 Values = dict[str, float]
@@ -35,11 +35,9 @@ class Progress:
         self._samples = 0
         self._since = perf_counter()
         self._bar: Any = None
-        if sys.stderr.isatty():
-            from tqdm import tqdm
-
+        if shows_progress():
             label = f"epoch {epoch + 1}/{epochs}"
-            self._bar = tqdm(total=batches, desc=label, unit="batch", leave=False)
+            self._bar = progress_bar(total=batches, desc=label, unit="batch", leave=False)
 
     def __enter__(self) -> "Progress":
         return self

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 from gluonish.core.errors import ArgumentError, nearest
+from gluonish.core.progress import progress_bar
 from gluonish.model_zoo.foreign import input_shape
 from gluonish.model_zoo.model_store import (
     WEIGHT_HASHES,
@@ -190,7 +191,5 @@ def _published(name: str) -> str:
 
 
 def _progress(items: Sequence[Item], what: str) -> Iterable[Item]:
-    from tqdm import tqdm
-
-    bar: Iterable[Item] = tqdm(items, desc=what, leave=False, disable=None)
+    bar: Iterable[Item] = progress_bar(items, desc=what, leave=False)
     return bar

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gluonish.core.errors import ArgumentError, ParameterError
+from gluonish.core.errors import ParameterError
 from gluonish.gluon import nn
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -68,12 +68,56 @@ def test_inputs_may_be_nested_or_none(capsys: pytest.CaptureFixture[str]) -> Non
     assert "[(2,), (3,)], None" in capsys.readouterr().out
 
 
-def test_hybridized_network_is_refused() -> None:
+@pytest.mark.parametrize("called", [False, True])
+def test_hybridized_network_has_the_table_of_the_imperative_one(
+    called: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    net = Shared()
+    net.initialize()
+    net.hybridize(static_alloc=True)
+    if called:
+        net(ones((2, 3)), ones((1,)))
+    net.summary(ones((2, 3)), ones((1,)))
+    assert capsys.readouterr().out == GOLDEN["summary"]
+
+
+def test_hybridized_network_keeps_its_graphs() -> None:
     net = Shared()
     net.initialize()
     net.hybridize()
-    with pytest.raises(ArgumentError, match="not hybridized"):
-        net.summary(ones((2, 3)), ones((1,)))
+    inputs = ones((2, 3)), ones((1,))
+    expected = net(*inputs)[0].asnumpy()
+    (graph,) = net._graphs.values()
+    net.summary(*inputs)
+    assert (net(*inputs)[0].asnumpy() == expected).all()
+    assert list(net._graphs.values()) == [graph]
+    active: list[bool] = []
+    net.apply(lambda block: active.append(block._active))
+    assert set(active) == {True}
+
+
+def test_hybridized_forward_without_F_runs_layer_by_layer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Net(HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.hidden = nn.Dense(4)
+            self.output = nn.Dense(2)
+
+        def forward(self, x: Any) -> Any:
+            return self.output(self.hidden(x))
+
+    net = Net()
+    net.initialize()
+    tables = []
+    for active in (True, False):
+        net.hybridize(active)
+        net.summary(ones((3, 5)))
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1]
+    assert [line.split()[0] for line in tables[0].splitlines()[4:6]] == ["Dense-1", "Dense-2"]
+    assert "Total params: 34" in tables[0]  # 5 * 4 + 4 + 4 * 2 + 2
 
 
 def test_network_without_values_is_refused() -> None:

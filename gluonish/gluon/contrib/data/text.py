@@ -11,6 +11,7 @@ import numpy as np
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DownloadError
 from gluonish.core.files import AnyPath, path_text
+from gluonish.core.object_repr import object_repr
 from gluonish.gluon.data.dataset import Dataset
 from gluonish.gluon.download import (
     download,
@@ -133,6 +134,9 @@ class Vocabulary:
         }
         if counter is not None:
             self._add_frequent(counter, most_freq_count, min_freq)
+
+    def __repr__(self) -> str:
+        return object_repr(self, f"{len(self)} tokens")
 
     def _add_frequent(self, counter: Counter[Any], limit: int | None, min_freq: int) -> None:
         if not isinstance(counter, Counter):

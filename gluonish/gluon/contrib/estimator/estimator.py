@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.gluon.block import Block
 from gluonish.gluon.contrib.estimator.arguments import (
     Handlers,
@@ -137,6 +138,12 @@ class Estimator:
         self.max_epoch: int | None = None
         self.max_batch: int | None = None
         self.batch_axis = 0
+
+    def __repr__(self) -> str:
+        usual = {"val_net": self.val_net is self.net, "val_loss": self.val_loss is self.loss}
+        return arguments_repr(
+            self, leave_out=("context", *(name for name, same in usual.items() if same))
+        )
 
     def _complete_metrics(self) -> None:
         if not self._train_metrics:

@@ -4,6 +4,7 @@ import logging
 from typing import Any, Protocol
 
 from gluonish.core.context import Context
+from gluonish.core.object_repr import arguments_repr
 from gluonish.gluon.block import Block
 from gluonish.gluon.loss import Loss
 from gluonish.gluon.trainer import Trainer
@@ -42,6 +43,8 @@ class EventHandler:
 
     Handlers of equal priority are called in list order, before the default handlers.
     """
+
+    __repr__ = arguments_repr
 
 
 class TrainBegin(EventHandler):

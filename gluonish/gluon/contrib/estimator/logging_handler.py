@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.progress import progress_bar, shows_progress
 from gluonish.gluon.contrib.estimator.events import (
     BatchBegin,
     BatchEnd,
@@ -143,15 +144,13 @@ def _samples(batch: Any, batch_axis: int) -> int:
 def with_progress(
     batches: Any, label: str, total: int | None, shown: bool
 ) -> Iterator[Iterable[Any]]:
-    """Yield an iterable over batches that updates a progress bar, if there is a terminal."""
-    if not shown or sys.stderr is None or not sys.stderr.isatty():
+    """Yield an iterable over batches that updates a progress bar, if bars are shown."""
+    if not shown or not shows_progress():
         yield batches
         return
-    from tqdm import tqdm
-
     length = len(batches) if hasattr(batches, "__len__") else None
     known = [count for count in (length, total) if count is not None]
-    with tqdm(
+    with progress_bar(
         batches, desc=label, total=min(known, default=None), unit="batch", leave=False
     ) as bar:
         yield bar

@@ -40,6 +40,7 @@ class _ByRandomFactor(HostTransform, HybridBlock):
     def __init__(self, kind: str, amount: float) -> None:
         super().__init__()
         (amount,) = _checked(type(self).__name__, **{kind: amount})
+        self._kwargs = {kind: amount}
         self._function = f"random_{kind}"
         self._operator = f"_image_random_{kind}"
         self._min_factor, self._max_factor = max(0, 1 - amount), 1 + amount
@@ -162,13 +163,13 @@ class RandomColorJitter(HostTransform, HybridBlock):
         self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
     ) -> None:
         super().__init__()
-        self._args = _checked(
-            "RandomColorJitter",
-            brightness=brightness,
-            contrast=contrast,
-            saturation=saturation,
-            hue=hue,
-        )
+        self._kwargs = {
+            "brightness": brightness,
+            "contrast": contrast,
+            "saturation": saturation,
+            "hue": hue,
+        }
+        self._args = _checked("RandomColorJitter", **self._kwargs)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Change brightness, contrast, saturation and hue in random order.
@@ -181,8 +182,7 @@ class RandomColorJitter(HostTransform, HybridBlock):
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Apply the transform to a NumPy array."""
-        names = ("brightness", "contrast", "saturation", "hue")
-        amounts: dict[str, Any] = dict(zip(names, self._args, strict=True))
+        amounts: dict[str, Any] = dict(zip(self._kwargs, self._args, strict=True))
         return run_operator(find_operator("_image_random_color_jitter"), values, **amounts)
 
 

@@ -128,6 +128,11 @@ class Rotate(Block):
         self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False
     ) -> None:
         super().__init__()
+        self._kwargs = {
+            "rotation_degrees": rotation_degrees,
+            "zoom_in": zoom_in,
+            "zoom_out": zoom_out,
+        }
         with DeferErrorToCall(self):
             _check_zooms("Rotate", zoom_in, zoom_out)
         self._args = (rotation_degrees, zoom_in, zoom_out)
@@ -170,6 +175,7 @@ class RandomRotation(Block):
         rotate_with_proba: float = 1.0,
     ) -> None:
         super().__init__()
+        self._kwargs = {"angle_limits": angle_limits, "zoom_in": zoom_in, "zoom_out": zoom_out}
         with DeferErrorToCall(self):
             _check_zooms("RandomRotation", zoom_in, zoom_out)
         lower, upper = angle_limits
@@ -243,7 +249,7 @@ class Resize(HostTransform, HybridBlock):
 
     def __init__(self, size: Size, keep_ratio: bool = False, interpolation: int = 1) -> None:
         super().__init__()
-        self._keep = keep_ratio
+        self._keep_ratio = keep_ratio
         self._interpolation = interpolation
         with DeferErrorToCall(self):
             extents = both_extents("Resize", size)
@@ -256,11 +262,11 @@ class Resize(HostTransform, HybridBlock):
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: (height, width, channels) or (N, height, width, channels).
         """
-        return F.image.resize(x, self._size, self._keep, self._interpolation)
+        return F.image.resize(x, self._size, self._keep_ratio, self._interpolation)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Apply the transform to a NumPy array."""
-        size, keep, method = self._size, self._keep, self._interpolation
+        size, keep, method = self._size, self._keep_ratio, self._interpolation
         return run_operator(RESIZE, values, size=size, keep_ratio=keep, interp=method)
 
 
@@ -299,6 +305,7 @@ class RandomResizedCrop(HostTransform):
         interpolation: int = 1,
     ) -> None:
         super().__init__()
+        self._kwargs = {"size": size, "scale": scale, "ratio": ratio}
         with DeferErrorToCall(self):
             self._args = (both_extents("RandomResizedCrop", size), scale, ratio, interpolation)
 
@@ -354,6 +361,7 @@ class RandomCrop(HostTransform):
         interpolation: int = 1,
     ) -> None:
         super().__init__()
+        self._kwargs = {"size": size}
         self._args = (both_extents("RandomCrop", size), interpolation)
         self._pad = None if pad is None else _padding(pad)
         self._pad_value = pad_value
@@ -415,6 +423,7 @@ class CropResize(HostTransform, HybridBlock):
         interpolation: int | None = None,
     ) -> None:
         super().__init__()
+        self._kwargs = {"x": x, "y": y, "width": width, "height": height}
         self._region = (x, y, width, height)
         self._size = None
         with DeferErrorToCall(self):
@@ -464,6 +473,7 @@ class CenterCrop(HostTransform):
 
     def __init__(self, size: Size, interpolation: int = 1) -> None:
         super().__init__()
+        self._kwargs = {"size": size}
         with DeferErrorToCall(self):
             self._args = (both_extents("CenterCrop", size), interpolation)
 
