@@ -19,6 +19,7 @@ from gluonish.core.errors import (
     is_deliberate,
 )
 from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.program_lines import with_line
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version, reads
@@ -31,7 +32,7 @@ from gluonish.graph.inference import infer
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.numpy_value import NumpyValue
 from gluonish.graph.pytree import Constant, Structure, flatten, in_lists, regroup
-from gluonish.graph.source_lines import SourceLines, innermost, note, with_line
+from gluonish.graph.source_lines import SourceLines, innermost, note
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray, recording
 from gluonish.numpy.array import ndarray
