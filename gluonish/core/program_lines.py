@@ -2,6 +2,8 @@
 
 import linecache
 import re
+import sys
+import warnings
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -32,6 +34,12 @@ def calling_line(frame: FrameType | None) -> Line | None:
             return Line(code.co_filename, frame.f_lineno, code.co_name)
         frame = frame.f_back
     return None
+
+
+def warn_at_line(message: str) -> None:
+    """Warn at the innermost line of the user's program."""
+    line = calling_line(sys._getframe(1)) or Line("<unknown>", 0, "")
+    warnings.warn_explicit(message, UserWarning, line.file, line.number)
 
 
 def with_line(message: str, line: Line | None) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gluonish.core.errors import public_name
+from gluonish.core.errors import NonFiniteError, public_name
 from gluonish.core.random_state import KeyJournal
 from gluonish.core.value_scope import ValueScope
 from gluonish.graph.cached_graph import CachedGraph
@@ -25,8 +25,8 @@ from gluonish.ndarray.value_checks import (
     Origin,
     check_operator,
     check_rule,
+    located_error,
     non_finite,
-    non_finite_error,
 )
 
 Key = tuple[int, int]
@@ -141,7 +141,8 @@ def check_graph(
         found = non_finite(y)
         # Fused kernels may overflow where the single operators do not.
         if found is not None and non_finite(values[value.key]) is None:
-            raise non_finite_error(
+            raise located_error(
+                NonFiniteError,
                 f"{origins.name}: expected finite values, got {found.kind} in output {i} {found} "
                 "of the graph, though its operators compute finite values one by one",
                 origins.whole,
@@ -194,7 +195,8 @@ class GraphGradients(NamedTuple):
             gradient = found[position]
             bad = None if gradient is None else non_finite(gradient)
             if bad is not None and single is not None and non_finite(single) is None:
-                raise non_finite_error(
+                raise located_error(
+                    NonFiniteError,
                     f"{self.origins.name}: expected finite gradients, got {bad.kind} in the "
                     f"gradient of {self.graph.inputs[position].name} {bad}, though the operators "
                     "compute finite gradients one by one",

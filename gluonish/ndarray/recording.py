@@ -65,8 +65,7 @@ observer: ContextVar[Observer] = ContextVar("gluonish_watcher", default=check_ca
 
 mode: ContextVar[int] = ContextVar("gluonish_mode", default=NOTHING if _CHECKS is None else CHECKED)
 
-# The checks of this thread; not None if and only if the mode has CHECKED, but also in a backward
-# pass, whose operators are checked by the pass.
+# The checks of this thread, or None; a backward pass reads them, whose mode lacks CHECKED.
 checks: ContextVar[Checks | None] = ContextVar("gluonish_checks", default=_CHECKS)
 
 # Returns a new logical timestamp. Outputs of a freed node count as constants in calls recorded

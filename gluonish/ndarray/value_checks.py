@@ -55,6 +55,11 @@ class Origin(NamedTuple):
         return cls(calling_layer(frame), calling_line(frame))
 
 
+def calling_origin() -> Origin:
+    """Return the layer and the line of the program that the caller works for."""
+    return Origin.of(sys._getframe(1))
+
+
 Locate = Callable[[], Origin]
 
 
@@ -100,16 +105,6 @@ def non_finite(x: NDArray) -> NonFinite | None:
     return NonFinite(nan, int(bad.sum()) - nan, bad.size, str(list(first)), kind)
 
 
-def non_finite_error(what: str, origin: Origin) -> NonFiniteError:
-    """Return the error for a bad value.
-
-    Args:
-        what: The message without layer, step and line.
-        origin: Where the value was computed.
-    """
-    return _located(NonFiniteError, what, origin)
-
-
 def value_error(what: str, step: int | None = None) -> NonFiniteError:
     """Return the error for a bad value that no operator of the program computed.
 
@@ -118,11 +113,21 @@ def value_error(what: str, step: int | None = None) -> NonFiniteError:
         step: Number of the training step; None for the current one.
     """
     origin = Origin("", calling_line(sys._getframe(1)))
-    error: NonFiniteError = _located(NonFiniteError, what, origin, step)
+    error: NonFiniteError = located_error(NonFiniteError, what, origin, step)
     return error
 
 
-def _located(kind: type[OperatorError], what: str, origin: Origin, step: int | None = None) -> Any:
+def located_error(
+    kind: type[OperatorError], what: str, origin: Origin, step: int | None = None
+) -> Any:
+    """Return an error whose message has the layer, the training step and the line.
+
+    Args:
+        kind: Class of the error.
+        what: The message without them.
+        origin: Where it happened.
+        step: Number of the step; None for the current one.
+    """
     step = current_step() if step is None else step
     message = f"{origin.layer}: {what}" if origin.layer else what
     if step is not None:
@@ -194,7 +199,8 @@ def check_operator(
             name, found = next(iter(spoilt.items()))
             where = f"its input {name}"
         hint = _hint(op, attrs, inputs, results[i], found, read, spoilt)
-        raise non_finite_error(
+        raise located_error(
+            NonFiniteError,
             f"{public_name(op.name)}: expected finite values, got {found.kind} in {where} "
             f"{found}{hint}",
             locate(),
@@ -257,7 +263,7 @@ def _check_indices(op: Operator, attrs: Attrs, inputs: Sequence[NDArray], locate
     if message:
         name = op.input_names(attrs)[valid.position]
         what = f"{public_name(op.name).lstrip('_')}: expected {name} {message}"
-        raise _located(OperatorIndexError, what, locate())
+        raise located_error(OperatorIndexError, what, locate())
 
 
 def out_of_range(x: NDArray, extent: int, ignored: float | None = None) -> str:
@@ -345,8 +351,10 @@ def check_rule(
         where, bad = f"the gradient of its input {name}", bad
         if spoilt:
             where, bad = "the gradient of its output", spoilt[0]
-        raise non_finite_error(
-            f"{operator}: expected finite gradients, got {bad.kind} in {where} {bad}", origin
+        raise located_error(
+            NonFiniteError,
+            f"{operator}: expected finite gradients, got {bad.kind} in {where} {bad}",
+            origin,
         )
 
 

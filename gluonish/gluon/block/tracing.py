@@ -26,6 +26,7 @@ from gluonish.core.versions import Basis, Version, reads
 from gluonish.gluon.block.arguments import call_packed
 from gluonish.gluon.block.block import Block
 from gluonish.gluon.block.block_errors import locate_node
+from gluonish.gluon.block.layout_hint import warn_of_channels_last
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.parameter import Parameter
 from gluonish.graph.inference import infer
@@ -281,6 +282,9 @@ def infer_from_graph(
         traced.lines.complete(error)
         locate_node(error, block)
         raise
+    if shapes:
+        unknown = [name for name in parameters if UNKNOWN in (known[name].shape or (UNKNOWN,))]
+        warn_of_channels_last(block, found, unknown)
     for node in found.nodes:
         if node.op is None and node.name in parameters:
             _set_inferred(parameters[node.name], found.spec(Value(node)), shapes=shapes)
