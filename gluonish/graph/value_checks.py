@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gluonish.core.errors import NonFiniteError, public_name
+from gluonish.core.errors import NonFiniteError, OperatorError, public_name
 from gluonish.core.random_state import KeyJournal
 from gluonish.core.value_scope import ValueScope
 from gluonish.graph.cached_graph import CachedGraph
@@ -25,6 +25,7 @@ from gluonish.ndarray.value_checks import (
     Origin,
     check_operator,
     check_rule,
+    drop_failures,
     located_error,
     non_finite,
 )
@@ -89,7 +90,11 @@ def checked_run(
     with journal.recording():
         results = run()
     key = journal.first((0, 0))
-    check_graph(graph, before, results, key, checks, origins)
+    try:
+        check_graph(graph, before, results, key, checks, origins)
+    except OperatorError:
+        drop_failures(results)
+        raise
     edge = results[0]._edge if results else None
     if edge is not None and isinstance(edge[0], GraphNode):
         node, plans = edge[0], edge[0].plan.plans
@@ -194,11 +199,12 @@ class GraphGradients(NamedTuple):
         for position, single in zip(sorted(self.positions), walked, strict=True):
             gradient = found[position]
             bad = None if gradient is None else non_finite(gradient)
-            if bad is not None and single is not None and non_finite(single) is None:
-                raise located_error(
-                    NonFiniteError,
-                    f"{self.origins.name}: expected finite gradients, got {bad.kind} in the "
-                    f"gradient of {self.graph.inputs[position].name} {bad}, though the operators "
-                    "compute finite gradients one by one",
-                    self.origins.whole,
-                )
+            if bad is None:
+                continue
+            name = self.graph.inputs[position].name
+            what = f"expected finite gradients, got {bad.kind} in the gradient of {name} {bad}"
+            if single is not None and non_finite(single) is None:
+                what += ", though the operators compute finite gradients one by one"
+            elif not bad.nan:
+                continue  # a gradient that the program passed to backward
+            raise located_error(NonFiniteError, f"{self.origins.name}: {what}", self.origins.whole)

@@ -9,6 +9,7 @@ those of the usual kernels: checks only read them.
 import math
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from gluonish.core.dtype import FLOAT16, is_floating
 from gluonish.core.errors import (
     ArgumentTypeError,
+    GluonishError,
     NonFiniteError,
     OperatorError,
     OperatorIndexError,
@@ -182,7 +184,7 @@ def check_operator(
         locate: Returns where the operator was called.
     """
     if checks.labels:
-        _check_indices(op, attrs, inputs, locate)
+        _check_indices(op, attrs, inputs, results, locate)
     if not checks.values:
         return
     for i in range(op.num_visible(attrs)):
@@ -253,7 +255,20 @@ def _hint(
     return ""
 
 
-def _check_indices(op: Operator, attrs: Attrs, inputs: Sequence[NDArray], locate: Locate) -> None:
+def drop_failures(arrays: Sequence[NDArray]) -> None:
+    """Wait for arrays, and ignore errors: another one says more."""
+    for x in arrays:
+        with suppress(GluonishError):
+            x.wait_to_read()
+
+
+def _check_indices(
+    op: Operator,
+    attrs: Attrs,
+    inputs: Sequence[NDArray],
+    results: Sequence[NDArray],
+    locate: Locate,
+) -> None:
     if not inputs or any(x.stype != "default" for x in inputs):
         return
     valid = index_range(op, [x._spec for x in inputs], attrs)
@@ -262,6 +277,7 @@ def _check_indices(op: Operator, attrs: Attrs, inputs: Sequence[NDArray], locate
     message = out_of_range(inputs[valid.position], valid.extent, valid.ignored)
     if message:
         name = op.input_names(attrs)[valid.position]
+        drop_failures(results)
         what = f"{public_name(op.name).lstrip('_')}: expected {name} {message}"
         raise located_error(OperatorIndexError, what, locate())
 
@@ -342,13 +358,14 @@ def check_rule(
         bad = None if gradient is None else non_finite(gradient)
         if bad is None:
             continue
-        heads = [x for x in map(non_finite, filter(None.__ne__, received)) if x is not None]
+        heads = [x for x in map(_maybe_non_finite, received) if x is not None]
         if not bad.nan and (
-            any(x.infinite for x in heads) or any(x and x.infinite for x in map(non_finite, inputs))
+            any(x.infinite for x in heads)
+            or any(x is not None and x.infinite for x in map(non_finite, inputs))
         ):
             continue
         spoilt = [x for x in heads if x.nan]
-        where, bad = f"the gradient of its input {name}", bad
+        where = f"the gradient of its input {name}"
         if spoilt:
             where, bad = "the gradient of its output", spoilt[0]
         raise located_error(
@@ -362,6 +379,10 @@ def pause_values() -> "CheckScope":
     """Return a scope in which values may be infinite, such as gradients of a scaled loss."""
     checks = recording.checks.get()
     return CheckScope(Checks(*(False,) * 3) if checks is None else checks._replace(values=False))
+
+
+def _maybe_non_finite(x: Array) -> NonFinite | None:
+    return None if x is None else non_finite(x)
 
 
 class CheckScope(ValueScope):

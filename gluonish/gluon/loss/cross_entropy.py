@@ -88,6 +88,15 @@ class SoftmaxCrossEntropyLoss(Loss):
                 "z_loss": z_loss,
             }
 
+    def label_problem(self, pred: Any, label: Any) -> str:
+        """Wait for labels; return what is wrong with them, or nothing after a warning.
+
+        Args:
+            pred: Scores.
+            label: Class indices.
+        """
+        return "" if self._terms else self._label_check.problem(self, pred, label, self._axis)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the loss; labels out of range raise a warning once.
 

@@ -4,10 +4,10 @@ Operators clip class indices that are out of range, as MXNet's do. Only labels t
 host memory are looked at, so that a loss waits for nothing.
 """
 
-import warnings
 from typing import Any
 
 from gluonish.core.errors import OperatorIndexError
+from gluonish.core.program_lines import warn_at_line
 from gluonish.gluon.block.block_errors import described_block
 from gluonish.gluon.block.protocols import Named
 from gluonish.ndarray import NDArray, recording
@@ -76,13 +76,32 @@ class LabelCheck:
         if values.min() > -1 and values.max() < classes:
             return
         self._has_warned = True
-        warnings.warn(
-            f"{described_block(loss)}: expected labels {describe_range(values, classes)}"
-            f"{_hint(values, classes)}; they count as the nearest class; "
-            "MXNET_CHECK_VALUES=1 makes this an error",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn_at_line(_message(loss, values, classes))
+
+    def problem(self, loss: Named, pred: Any, label: Any, axis: int) -> str:
+        """Wait for labels; return what is wrong with them, or nothing after a warning.
+
+        Args:
+            loss: The loss.
+            pred: Scores.
+            label: Class indices.
+            axis: Axis of the classes in ``pred``.
+        """
+        if self._has_warned or not self._active or not (_is_dense(pred) and _is_dense(label)):
+            return ""
+        classes, values = pred.shape[axis], label.asnumpy()
+        if not values.size or (values.min() > -1 and values.max() < classes):
+            return ""
+        self._has_warned = True
+        return _message(loss, values, classes)
+
+
+def _message(loss: Named, values: Any, classes: int) -> str:
+    return (
+        f"{described_block(loss)}: expected labels {describe_range(values, classes)}"
+        f"{_hint(values, classes)}; they count as the nearest class; MXNET_CHECK_VALUES=1 makes "
+        "this an error"
+    )
 
 
 def _is_dense(x: Any) -> bool:
