@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from gluonish.module import callback, monitor
     from gluonish.module import feed_forward as model
     from gluonish.mxnet_names import executor_manager, libinfo, library, log, notebook, rtc
+    from gluonish.ndarray.value_checks import check_values
     from gluonish.symbol import executor, visualization
 else:
     __getattr__ = _attach(
@@ -88,6 +89,7 @@ else:
         ),
         {
             **{name: f"gluonish.{module}" for name, module in _MODULES.items()},
+            "check_values": "gluonish.ndarray.value_checks:check_values",
             "init": "gluonish.initializer",
             "kv": "gluonish.kvstore",
             "np": "gluonish.numpy",
@@ -106,6 +108,7 @@ __all__ = [
     "autograd",
     "base",
     "callback",
+    "check_values",
     "context",
     "contrib",
     "cpu",

@@ -13,6 +13,7 @@ import numpy as np
 
 from gluonish.core.config import (
     DMLC_LOG_STACK_TRACE_DEPTH,
+    MXNET_CHECK_VALUES,
     MXNET_CPU_PRIORITY_NTHREADS,
     MXNET_CPU_WORKER_NTHREADS,
     MXNET_ENGINE_TYPE,
@@ -28,7 +29,7 @@ from gluonish.core.errors import (
     ArgumentTypeError,
     OperatorError,
 )
-from gluonish.core.hooks import start_profiler
+from gluonish.core.hooks import start_checks, start_profiler
 from gluonish.core.object_repr import arguments_repr
 from gluonish.kernels import teams
 from gluonish_engine import Engine, PushHook, Stream, Var, create_engine
@@ -59,6 +60,8 @@ def _create() -> Engine:
         made = make_engine(MXNET_ENGINE_TYPE.value)
         if _engine is None:  # a step
             _engine = made
+    if MXNET_CHECK_VALUES.value:
+        start_checks()
     if MXNET_PROFILER_AUTOSTART.value:
         start_profiler()
     return _engine

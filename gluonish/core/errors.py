@@ -35,6 +35,7 @@ __all__ = [
     "MixedDevicesError",
     "NameTakenError",
     "NoValuesError",
+    "NonFiniteError",
     "NotImplementedForSymbol",
     "NotSupportedError",
     "NotSupportedForSparseNDArray",
@@ -87,6 +88,10 @@ class OperatorError(GluonishError, ValueError):
     """
 
     located = False
+
+
+class NonFiniteError(OperatorError, FloatingPointError):
+    """An operator computed NaN or infinity while values are checked; see `mx.check_values`."""
 
 
 class AutogradError(GluonishError, AssertionError):

@@ -4,6 +4,7 @@ A lower layer imports nothing above it. The first call of a hook loads its funct
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from gluonish.core.lazy import resolve
@@ -45,6 +46,16 @@ end_idle_teams: Hook[[Callable[[], None]], bool] = Hook()
 
 # For `gluonish.engine`: starts the profiler when the engine is made, for MXNET_PROFILER_AUTOSTART.
 start_profiler: Hook[[], None] = Hook()
+
+# For the engine: checks the values of all operators from then on, for MXNET_CHECK_VALUES.
+start_checks: Hook[[], None] = Hook()
+
+# For `gluonish.ndarray.recording`: checks the values of an operator's call.
+check_call: Hook[[Any, Mapping[str, Any], Sequence[Any], Sequence[Any]], None] = Hook()
+
+# For `gluonish.ndarray.value_checks`: describes the innermost Block that is called in a frame or
+# around it; empty outside Blocks.
+calling_layer: Hook[[FrameType | None], str] = Hook()
 
 # For `gluonish.ops.recurrent.rnn`: runs an eager call of RNN as another operator, on devices whose
 # kernel has a reserve in a private format; else returns NotImplemented.

@@ -80,6 +80,10 @@ class KeyJournal:
     def __init__(self) -> None:
         self._entries: list[tuple[Context, int, Key]] = []
 
+    def first(self, default: Key) -> Key:
+        """Return the first key, or ``default`` if none was drawn."""
+        return self._entries[0][2] if self._entries else default
+
     def recording(self) -> "_KeyScope":
         """Return a scope in which keys are drawn as usual, and recorded."""
         return _KeyScope(self._entries, repeats=False)

@@ -8,7 +8,7 @@ separate memory, made when it is first needed.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from gluonish.core.device import Device
 from gluonish.core.out_of_memory import empty_or_raise
@@ -22,11 +22,30 @@ from gluonish.graph.state import State, States
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import GradientEdge, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, freed_error, timestamp
+from gluonish.ndarray.value_checks import Origin, check_rule
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import apply
 from gluonish_engine import Var
 
 Links = Sequence[GradientEdge | None]
+
+
+class ChecksGradients(Protocol):
+    """Checks the gradients of a recorded call, operator by operator."""
+
+    def check(
+        self,
+        inputs: Sequence[NDArray],
+        heads: Sequence[NDArray],
+        found: Sequence[NDArray | None],
+    ) -> None:
+        """Check the gradients.
+
+        Args:
+            inputs: Inputs of the call.
+            heads: Gradients of its outputs.
+            found: Gradients of its inputs.
+        """
 
 
 class CallPlan:
@@ -159,11 +178,16 @@ class CallPlan:
 
 
 class GraphNode:
-    """The tape node of a recorded call of a CachedGraph; outputs refer to it."""
+    """The tape node of a recorded call of a CachedGraph; outputs refer to it.
+
+    Attributes:
+        checks: Checks the gradients of its operators; set while values are checked.
+    """
 
     __slots__ = (
         "__weakref__",
         "_release",
+        "checks",
         "freed",
         "inputs",
         "key",
@@ -247,6 +271,22 @@ class GraphNode:
             else:
                 found[position] = result
         return found
+
+    def check_gradients(
+        self, grads: Sequence[NDArray | None], found: Sequence[NDArray | None]
+    ) -> None:
+        """Check the gradients of the call's operators, or of the call if that was not checked.
+
+        Args:
+            grads: Gradients of the outputs.
+            found: Gradients of the inputs.
+        """
+        checks: ChecksGradients | None = getattr(self, "checks", None)
+        if checks is not None:
+            checks.check(self.inputs, [self._head(i, g) for i, g in enumerate(grads)], found)
+            return
+        names = [node.name for node in self.plan.traced[0]]
+        check_rule(self.plan.forward.name, names, grads, (), found, Origin("", None))
 
     def _results(
         self, targets: Sequence[NDArray | None], externals: Sequence[NDArray]

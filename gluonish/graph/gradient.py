@@ -7,6 +7,7 @@ from gluonish.graph.ir import Graph, Node, Value, topological_order, variable
 from gluonish.ops.support.composite import input_gradients
 
 Grads = dict[tuple[int, int], Any]  # sum of the gradients of each value so far
+Observe = Callable[[Node, Sequence[Any], Sequence[Any]], None]
 
 
 class GradientGraph:
@@ -44,6 +45,7 @@ def walk_back(
     positions: Collection[int],
     heads: Sequence[Any],
     value_of: Callable[[Value], Any],
+    observe: Observe | None = None,
 ) -> list[Any]:
     """Apply the gradient rules of a graph's operators, from the outputs to some inputs.
 
@@ -52,6 +54,7 @@ def walk_back(
         positions: Positions of inputs of the graph.
         heads: Gradients of the outputs, of the type that ``value_of`` returns.
         value_of: Returns the operand of rules for a value of the graph: the value, or an array.
+        observe: Receives each node, the gradients of its outputs, and the gradients of its inputs.
 
     Returns:
         Gradients in the order of ``sorted(positions)``; None if no gradient flows to an input.
@@ -63,7 +66,7 @@ def walk_back(
     needed = _nodes_behind(graph, targets)
     for node in reversed(graph.nodes):
         if node.op is not None and id(node) in needed:
-            _step_back(node, needed, grads, value_of)
+            _step_back(node, needed, grads, value_of, observe)
     return [grads.get((id(node), 0)) for node in targets]
 
 
@@ -77,7 +80,11 @@ def _nodes_behind(graph: Graph, targets: Sequence[Node]) -> set[int]:
 
 
 def _step_back(
-    node: Node, needed: set[int], grads: Grads, value_of: Callable[[Value], Any]
+    node: Node,
+    needed: set[int],
+    grads: Grads,
+    value_of: Callable[[Value], Any],
+    observe: Observe | None,
 ) -> None:
     received = [grads.get((id(node), i)) for i in range(node.num_outputs)]
     op = node.op
@@ -92,6 +99,8 @@ def _step_back(
     inputs = [value_of(value) for value in node.inputs]
     requires_grad = [id(value.node) in needed for value in node.inputs]
     found = input_gradients(op, received, inputs, outputs, attrs, requires_grad)
+    if observe is not None:
+        observe(node, received, found)
     for value, gradient in zip(node.inputs, found, strict=True):
         if gradient is not None:
             _add(grads, value.key, gradient)

@@ -15,6 +15,7 @@ from gluonish.ops.registry import Attrs, Operator
 
 Values = dict[tuple[int, int], NDArray]
 Monitor = Callable[[str, str, NDArray], object]
+Observe = Callable[[Node, Sequence[NDArray], Sequence[NDArray]], None]
 
 
 def evaluate(
@@ -34,7 +35,7 @@ def evaluate(
             and whether it receives the inputs of operators, too.
         variables: Whether inputs that are variables are also reported under their names.
     """
-    values = _forward(graph, inputs)
+    values = values_of(graph, inputs)
     if monitor is not None:
         report(graph.nodes, values, monitor, variables=variables)
     return [values[value.key] for value in graph.outputs]
@@ -104,14 +105,20 @@ def output_names(values: Sequence[Value]) -> tuple[str, ...]:
     )
 
 
-def _forward(
-    graph: Graph, inputs: Sequence[NDArray], repeated: tuple[int, int] | None = None
+def values_of(
+    graph: Graph,
+    inputs: Sequence[NDArray],
+    repeated: tuple[int, int] | None = None,
+    observe: Observe | None = None,
 ) -> Values:
-    """Return every value of a graph.
+    """Return every value of a graph, computed eagerly.
 
     Args:
+        graph: See `evaluate`.
+        inputs: See `evaluate`.
         repeated: The random key of an earlier call that is repeated; moving statistics do not
             change then.
+        observe: Receives each node with an operator, its inputs and its outputs.
     """
     device = inputs[0]._device if inputs else device_of(current_context())
     values: Values = {(id(node), 0): x for node, x in zip(graph.inputs, inputs, strict=True)}
@@ -132,8 +139,11 @@ def _forward(
                 next_key(device.context) if repeated is None else (repeated[0], repeated[1] + drawn)
             )
             drawn += 1
-        for i, result in enumerate(_run(op, node, arrays, attrs, device)):
+        made = _run(op, node, arrays, attrs, device)
+        for i, result in enumerate(made):
             values[id(node), i] = result
+        if observe is not None:
+            observe(node, arrays, made)
     return values
 
 
@@ -166,7 +176,7 @@ def gradients(
     Returns:
         One entry for each input; None for an input without gradient.
     """
-    values = _forward(graph, inputs, repeated=key)
+    values = values_of(graph, inputs, repeated=key)
     found: list[NDArray | None] = [None] * len(inputs)
     walked = walk_back(graph, positions, heads, lambda value: values[value.key])
     for position, gradient in zip(positions, walked, strict=True):

@@ -5,31 +5,14 @@ node calls `note`. Frames of this package are skipped: a node made inside a laye
 called the layer. Source text is looked up only for a message.
 """
 
-import linecache
-import re
 import sys
 from contextvars import ContextVar, Token
-from pathlib import Path
 from types import FrameType, TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from gluonish.core.errors import GluonishError
-
-_PACKAGE = str(Path(__file__).parents[1])
-_HAS_LINE = re.compile(r"; at [^;]+:\d+ in ")
-
-
-class Line(NamedTuple):
-    """A line of a program."""
-
-    file: str
-    number: int
-    function: str
-
-    def __str__(self) -> str:
-        code = linecache.getline(self.file, self.number).strip()
-        where = f"{Path(self.file).name}:{self.number} in {self.function}"
-        return f"{where}: {code}" if code else where
+from gluonish.core.program_lines import Line, with_line
+from gluonish.core.tracebacks import is_ours
 
 
 class SourceLines:
@@ -59,10 +42,14 @@ class SourceLines:
         """Record the innermost user line, from a frame outwards, as that of the node ``name``."""
         while frame is not None and frame is not self._frame:
             code = frame.f_code
-            if not code.co_filename.startswith(_PACKAGE):
+            if not is_ours(code):
                 self._lines[name] = Line(code.co_filename, frame.f_lineno, code.co_name)
                 return
             frame = frame.f_back
+
+    def line_of(self, name: str) -> Line | None:
+        """Return the line that made a node, or None."""
+        return self._lines.get(name)
 
     def completed(self, message: str) -> str:
         """Append the line of the innermost node to a message that begins with node names.
@@ -92,12 +79,7 @@ def innermost(traceback: TracebackType | None) -> Line | None:
     found = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
+        if not is_ours(code):
             found = Line(code.co_filename, traceback.tb_lineno, code.co_name)
         traceback = traceback.tb_next
     return found
-
-
-def with_line(message: str, line: Line | None) -> str:
-    """Append a line to a message, unless the message has one or the line is None."""
-    return message if line is None or _HAS_LINE.search(message) else f"{message}; at {line}"

@@ -18,10 +18,13 @@ extend("gluonish.gluon", {"model_zoo": "gluonish.model_zoo"})
 hooks.ndarray_names["CachedOp"] = "gluonish.symbol.cached_op:CachedOp"
 for name, module in NUMPY_NAMESPACES.items():
     hooks.ndarray_names[name] = f"gluonish.ndarray.{module}"
+hooks.calling_layer.fill("gluonish.gluon.block.block_errors:calling_layer")
+hooks.check_call.fill("gluonish.ndarray.value_checks:check_call")
 hooks.divert_rnn.fill("gluonish.ndarray.reserved_rnn:divert")
 hooks.end_idle_teams.fill("gluonish.engine:end_idle_teams")
 hooks.kernels_of.fill("gluonish.kernels.preference:kernels_of")
 hooks.make_gpu_support.fill("gluonish.kernels.back_ends:gpu_support")
+hooks.start_checks.fill("gluonish.ndarray.value_checks:start")
 hooks.start_profiler.fill("gluonish.profiler.autostart:start")
 hooks.symbol_of.fill("gluonish.symbol.recorded:symbol_of")
 freeze_imports()

@@ -8,9 +8,11 @@ import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from itertools import count
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
+from gluonish.core.config import MXNET_CHECK_VALUES
 from gluonish.core.errors import AutogradError
+from gluonish.core.hooks import check_call
 from gluonish.core.mxnet_rules import follows_mxnet1, follows_mxnet2
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.composite import input_gradients
@@ -21,7 +23,9 @@ Array = Any  # an NDArray, whose module imports this one
 NOTHING = 0
 RECORDING = 1
 TRAINING = 2
-OBSERVED = 4  # each operator is reported to the observer
+HOOKED = 4  # each operator is reported to a hook of a Block
+CHECKED = 8  # the values of each operator are checked
+OBSERVED = HOOKED | CHECKED  # each operator is reported to the observer
 
 
 class Tracer(Protocol):
@@ -39,9 +43,31 @@ tracer: ContextVar[Tracer | None] = ContextVar("gluonish_tracer", default=None)
 
 # Called after each operator, with its attributes, inputs and all outputs.
 Observer = Callable[[Operator, Attrs, Sequence[Array], Sequence[Array]], None]
-observer: ContextVar[Observer] = ContextVar("gluonish_watcher")
 
-mode: ContextVar[int] = ContextVar("gluonish_mode", default=NOTHING)
+
+class Checks(NamedTuple):
+    """What `mx.check_values` checks.
+
+    Attributes:
+        values: Outputs of operators and gradients are finite.
+        labels: Labels and ids are in range.
+        gradients: Each parameter of a Trainer gets a gradient.
+    """
+
+    values: bool = True
+    labels: bool = True
+    gradients: bool = True
+
+
+# The environment of the import applies to all threads.
+_CHECKS = Checks() if MXNET_CHECK_VALUES.value else None
+
+observer: ContextVar[Observer] = ContextVar("gluonish_watcher", default=check_call)
+
+mode: ContextVar[int] = ContextVar("gluonish_mode", default=NOTHING if _CHECKS is None else CHECKED)
+
+# The checks of this thread, or None; a backward pass reads them, whose mode lacks CHECKED.
+checks: ContextVar[Checks | None] = ContextVar("gluonish_checks", default=_CHECKS)
 
 # Returns a new logical timestamp. Outputs of a freed node count as constants in calls recorded
 # after it was freed.
@@ -191,9 +217,16 @@ def freed_error(where: str = "") -> AutogradError:
 
 
 class OperatorNode:
-    """Tape node of one operator call, which applies the operator's gradient rule."""
+    """Tape node of one operator call, which applies the operator's gradient rule.
 
-    __slots__ = ("attrs", "freed", "inputs", "made", "op", "output_count", "outputs", "parents")
+    Attributes:
+        origin: The layer and the line of the call; set while values are checked.
+    """
+
+    __slots__ = (
+        *("attrs", "freed", "inputs", "made", "op", "origin", "output_count", "outputs"),
+        "parents",
+    )
 
     writes_gradients: ClassVar[bool] = False
 

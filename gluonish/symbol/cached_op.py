@@ -1,11 +1,13 @@
 """CachedOp: a Symbol as a function of arrays."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.graph.cached_graph import CachedGraph
-from gluonish.ndarray import NDArray
+from gluonish.graph.value_checks import checked_run, named_origins
+from gluonish.ndarray import NDArray, recording
 from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.symbol import Symbol
 
@@ -71,7 +73,12 @@ class CachedOp:
                 f"CachedOp: expected {len(self._names)} arrays ({', '.join(self._names)}), got "
                 f"{len(args)}"
             )
-        results = self._graph(args)
+        if recording.mode.get() & recording.CHECKED:
+            results = checked_run(
+                self._graph, args, partial(self._graph, args), named_origins("CachedOp")
+            )
+        else:
+            results = self._graph(args)
         if out is not None:
             targets = out if isinstance(out, list | tuple) else [out]
             for result, target in zip(results, targets, strict=True):

@@ -263,7 +263,7 @@ class Executor:
             connected.append(x.detach() if leaf is None else x.connected((leaf, 0)))
         before = recording.mode.get()
         try:
-            recording.mode.set(mode)
+            recording.mode.set(mode | before & recording.CHECKED)
             hook = None
             if self._monitor is not None:
                 self._monitor.begin()

@@ -14,6 +14,7 @@ from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import Monitor
 from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.graph.value_checks import checked_run, named_origins
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
 
@@ -156,7 +157,17 @@ class _Subgraph:
             return self._fill_constants(values)
         targets = [handles.get(value.key) for value in self.outputs]
         local = [y if y is not None and y.context == self.context else None for y in targets]
-        results, drawn = self._cached.fill(self._gathered(values), local, key)
+        inputs, drawn = self._gathered(values), (0, 0)
+
+        def run() -> list[NDArray]:
+            nonlocal drawn
+            results, drawn = self._cached.fill(inputs, local, key)
+            return results
+
+        if recording.mode.get() & recording.CHECKED:
+            results = checked_run(self._cached, inputs, run, named_origins(self._cached.name))
+        else:
+            results = run()
         values.update((v.key, result) for v, result in zip(self.outputs, results, strict=True))
         return drawn
 

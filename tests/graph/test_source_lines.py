@@ -1,7 +1,8 @@
 from pathlib import Path
 
 from gluonish.core.errors import GraphError
-from gluonish.graph.source_lines import Line, SourceLines, innermost, note, with_line
+from gluonish.core.program_lines import Line, with_line
+from gluonish.graph.source_lines import SourceLines, innermost, note
 
 HERE = Path(__file__).name
 

@@ -12,6 +12,7 @@ from gluonish.core.object_repr import arguments_repr
 from gluonish.gluon.trainer import Trainer
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.autocasting import install
+from gluonish.ndarray.value_checks import pause_values
 from gluonish.ops.autocast import OFF, PolicyScope, set_everywhere, state
 from gluonish.optimizer import Optimizer
 
@@ -161,14 +162,16 @@ def scale_loss(
     before = trainer._scaling
     many = isinstance(loss, list | tuple)
     losses: Any = loss if many else [loss]
-    if isinstance(scaler, LossScaler) and scaler.is_on_device:
-        scaled = [scaler.scaled(x) for x in losses]
-        trainer._scaling = (trainer._amp_original_scale, True)
-    else:
-        scaled = [x * scaler.loss_scale for x in losses]
-        trainer._scale = trainer._amp_original_scale / scaler.loss_scale
+    with pause_values():  # a step that overflows is skipped
+        if isinstance(scaler, LossScaler) and scaler.is_on_device:
+            scaled = [scaler.scaled(x) for x in losses]
+            trainer._scaling = (trainer._amp_original_scale, True)
+        else:
+            scaled = [x * scaler.loss_scale for x in losses]
+            trainer._scale = trainer._amp_original_scale / scaler.loss_scale
     try:
-        yield scaled if many else scaled[0]
+        with pause_values():
+            yield scaled if many else scaled[0]
     except BaseException:  # there are no gradients of the scaled loss
         trainer._scaling = before
         raise

@@ -97,6 +97,7 @@ from gluonish.core.config.memory import (
 )
 from gluonish.core.config.profiler import (
     GLUONISH_FULL_TRACEBACKS,
+    MXNET_CHECK_VALUES,
     MXNET_PROFILER_AUTOSTART,
     MXNET_PROFILER_MODE,
 )
@@ -164,6 +165,7 @@ __all__ = [
     "HF_TOKEN",
     "HF_TOKEN_PATH",
     "MXNET_BACKWARD_DO_MIRROR",
+    "MXNET_CHECK_VALUES",
     "MXNET_CPU_NNPACK_NTHREADS",
     "MXNET_CPU_PARALLEL_COPY_SIZE",
     "MXNET_CPU_PARALLEL_RAND_COPY",

@@ -1,4 +1,4 @@
-"""The profiler, and tracebacks."""
+"""The profiler, tracebacks, and checks of values."""
 
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import boolean, integer
@@ -8,6 +8,12 @@ GLUONISH_FULL_TRACEBACKS = Flag(
     boolean(),
     False,
     "Keep the frames inside gluonish in the tracebacks of errors that leave a network.",
+)
+MXNET_CHECK_VALUES = Flag(
+    "MXNET_CHECK_VALUES",
+    boolean(),
+    False,
+    "Check every operator's values: labels in range, no NaN and infinity, gradients that arrive.",
 )
 MXNET_PROFILER_AUTOSTART = Flag(
     "MXNET_PROFILER_AUTOSTART",

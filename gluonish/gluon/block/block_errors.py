@@ -2,10 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from types import FrameType
 from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError, OperatorError, ParameterError
 from gluonish.core.habits import described_value
+from gluonish.core.tracebacks import is_ours
 from gluonish.gluon.block.protocols import BlockTree, Named
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.paths import locate, location_of
@@ -20,6 +22,19 @@ def described_block(block: Named) -> str:
     return f"{name} ({location})" if location else name
 
 
+def owner_of(node: str, network: BlockTree) -> Any:
+    """Return the layer of a network that made a node of its graph, by the node's name, or None."""
+    owner: Any = None
+    blocks: list[Any] = [network]
+    while blocks:
+        block = blocks.pop()
+        blocks += block._children.values()
+        prefix = block.prefix
+        if node.startswith(prefix) and (owner is None or len(prefix) > len(owner.prefix)):
+            owner = block
+    return owner
+
+
 def locate_node(error: OperatorError, network: BlockTree) -> None:
     """Prefix an error of a graph, which begins with a node's name, with the layer of the node.
 
@@ -29,17 +44,20 @@ def locate_node(error: OperatorError, network: BlockTree) -> None:
     """
     if error.located or not error.args:
         return
-    node = str(error.args[0]).partition(": ")[0]
-    owner: Any = None
-    blocks: list[Any] = [network]
-    while blocks:
-        block = blocks.pop()
-        blocks += block._children.values()
-        prefix = block.prefix
-        if node.startswith(prefix) and (owner is None or len(prefix) > len(owner.prefix)):
-            owner = block
+    owner = owner_of(str(error.args[0]).partition(": ")[0], network)
     if owner is not None:
         locate(error, owner)
+
+
+def calling_layer(frame: FrameType | None) -> str:
+    """Describe the innermost Block that is called in a frame or around it; empty outside Blocks."""
+    while frame is not None:
+        if frame.f_code.co_name == "__call__" and is_ours(frame.f_code):
+            block = frame.f_locals.get("self")
+            if hasattr(block, "collect_params"):
+                return described_block(block)
+        frame = frame.f_back
+    return ""
 
 
 def binding_error(

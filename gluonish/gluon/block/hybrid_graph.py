@@ -2,13 +2,16 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
 from gluonish.core.device import Device
 from gluonish.core.errors import GraphError, NoValuesError, OperatorError, UntraceableError
+from gluonish.core.hooks import check_call
 from gluonish.core.loading import load
 from gluonish.core.program import Program
+from gluonish.core.program_lines import Line, with_line
 from gluonish.core.spec import PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version
@@ -32,9 +35,9 @@ from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import Monitor, input_suffixes, output_suffix
 from gluonish.graph.ir import Node, Value, base_name
 from gluonish.graph.pytree import Structure, regroup
-from gluonish.graph.source_lines import Line, innermost, with_line
+from gluonish.graph.source_lines import innermost
 from gluonish.ndarray import NDArray, recording
-from gluonish.ndarray.recording import OBSERVED
+from gluonish.ndarray.recording import CHECKED, HOOKED
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol import NameManager, Symbol
@@ -63,7 +66,7 @@ class OpHookScope(ValueScope):
 
     def __enter__(self) -> None:
         self._change(recording.observer, self._report)
-        self._change(recording.mode, recording.mode.get() | OBSERVED)
+        self._change(recording.mode, recording.mode.get() | HOOKED)
 
     def __exit__(self, *exc_info: object) -> None:
         self._restore()
@@ -74,8 +77,10 @@ class OpHookScope(ValueScope):
     ) -> None:
         name = NameManager.current.get(None, base_name(op))
         before = recording.mode.get()
+        if before & CHECKED:
+            check_call(op, attrs, inputs, outputs)
         try:
-            recording.mode.set(before & ~OBSERVED)
+            recording.mode.set(before & ~recording.OBSERVED)
             if self._monitor_all:
                 for word, x in zip(input_suffixes(op, attrs), inputs, strict=False):
                     self._callback(f"{name}_{word}", op.name, x)
@@ -262,10 +267,13 @@ class HybridGraph:
         """Run the graph, and cache the bound call under ``version`` unless it is None."""
         device = arrays[0]._device
         inputs = [*arrays, *self._bind(device)]
-        dynamic = self._dynamic[bool(recording.mode.get() & recording.TRAINING)]
+        flags = recording.mode.get()
+        dynamic = self._dynamic[bool(flags & recording.TRAINING)]
         try:
             if dynamic or hook is not None:
                 return self._by_operator(inputs, hook, dynamic=dynamic)
+            if flags & CHECKED:
+                return self._checked(inputs)
             results = self._cached(inputs)
         except OperatorError as error:
             self._lines.complete(error)
@@ -279,6 +287,13 @@ class HybridGraph:
             if repeated is not None:
                 self._programs[device] = Program((), version, repeated)
         return results
+
+    def _checked(self, inputs: list[NDArray]) -> list[NDArray]:
+        """Run the graph, and check its values."""
+        origins = load("gluonish.gluon.block.graph_checks").origins_in
+        found = origins(self._block(), self._lines, self._cached.name)
+        checked: Callable[..., list[NDArray]] = load("gluonish.graph.value_checks").checked_run
+        return checked(self._cached, inputs, partial(self._cached, inputs), found)
 
     def _bind(self, device: Device) -> list[NDArray]:
         """Return the parameters' arrays on a device, cached until any Parameter gets new arrays."""
@@ -294,8 +309,9 @@ class HybridGraph:
         self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool] | None, *, dynamic: bool
     ) -> list[NDArray]:
         """Run the graph operator by operator, and report only to this graph's hook."""
-        flags = recording.mode.get() & ~recording.OBSERVED
         before = recording.mode.get()
+        # Without a plan, operators run eagerly, and checks observe them.
+        flags = before & ~(HOOKED if dynamic and hook is None else recording.OBSERVED)
         try:
             recording.mode.set(flags)
             if dynamic:

@@ -19,19 +19,21 @@ from gluonish.core.errors import (
     is_deliberate,
 )
 from gluonish.core.mxnet_rules import follows_mxnet1
+from gluonish.core.program_lines import with_line
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version, reads
 from gluonish.gluon.block.arguments import call_packed
 from gluonish.gluon.block.block import Block
 from gluonish.gluon.block.block_errors import locate_node
+from gluonish.gluon.block.layout_hint import warn_of_channels_last
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.parameter import Parameter
 from gluonish.graph.inference import infer
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.numpy_value import NumpyValue
 from gluonish.graph.pytree import Constant, Structure, flatten, in_lists, regroup
-from gluonish.graph.source_lines import SourceLines, innermost, note, with_line
+from gluonish.graph.source_lines import SourceLines, innermost, note
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray, recording
 from gluonish.numpy.array import ndarray
@@ -280,6 +282,9 @@ def infer_from_graph(
         traced.lines.complete(error)
         locate_node(error, block)
         raise
+    if shapes:
+        unknown = [name for name in parameters if UNKNOWN in (known[name].shape or (UNKNOWN,))]
+        warn_of_channels_last(block, found, unknown)
     for node in found.nodes:
         if node.op is None and node.name in parameters:
             _set_inferred(parameters[node.name], found.spec(Value(node)), shapes=shapes)

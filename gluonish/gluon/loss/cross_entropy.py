@@ -6,7 +6,9 @@ from typing import Any
 from gluonish.core.errors import ArgumentError
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.gluon.loss.base import Loss, finite_log
+from gluonish.gluon.loss.label_check import LabelCheck, unchecked_labels
 from gluonish.gluon.nn.tensor import Tensor
+from gluonish.ndarray import recording
 from gluonish.symbol import Symbol
 
 _EPSILON = 1e-12  # keeps the logarithm of a probability finite
@@ -52,6 +54,8 @@ class SoftmaxCrossEntropyLoss(Loss):
         array([0.01, 1.1 ], dtype=float32)
     """
 
+    _label_check = LabelCheck(active=False)  # of a loss that an older gluonish pickled
+
     def __init__(
         self,
         axis: int = -1,
@@ -69,6 +73,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         self._axis = axis
         self._sparse_label = sparse_label
         self._from_logits = from_logits
+        self._label_check = LabelCheck(type(self) is SoftmaxCrossEntropyLoss and sparse_label)
         self._terms: dict[str, Any] = {}
         if ignore_label is not None or label_smoothing or z_loss:
             if not sparse_label or from_logits or axis != -1:
@@ -82,6 +87,33 @@ class SoftmaxCrossEntropyLoss(Loss):
                 "label_smoothing": label_smoothing,
                 "z_loss": z_loss,
             }
+
+    def label_problem(self, pred: Any, label: Any) -> str:
+        """Wait for labels; return what is wrong with them, or nothing after a warning.
+
+        Args:
+            pred: Scores.
+            label: Class indices.
+        """
+        return "" if self._terms else self._label_check.problem(self, pred, label, self._axis)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the loss; labels out of range raise a warning once.
+
+        Args:
+            *args: Arguments of `hybrid_forward` without ``F``.
+            **kwargs: Arguments by keyword.
+
+        Raises:
+            OperatorIndexError: A label is out of range while values are checked.
+        """
+        if len(args) == 2 and not kwargs:
+            if self._label_check.is_due() and not self._terms:  # whose operator refuses labels
+                self._label_check.check(self, args[0], args[1], self._axis)
+        elif recording.checks.get() is not None:
+            with unchecked_labels():
+                return super().__call__(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
 
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None

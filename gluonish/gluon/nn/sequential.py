@@ -77,6 +77,24 @@ class _Stack(Block):
             sliced.add(*layers)
         return sliced
 
+    def __setitem__(self, key: int, layer: Block) -> None:
+        self.register_child(layer, self._name_at(key))
+
+    def __delitem__(self, key: int) -> None:
+        del self._children[self._name_at(key)]
+        names = [name for name in self._children if name.isdecimal()]
+        self._rename_children({name: str(i) for i, name in enumerate(names)})
+
+    def _name_at(self, key: int) -> str:
+        """Return the name of the layer at an index."""
+        names = list(self._children)
+        if not isinstance(key, int) or not -len(names) <= key < len(names):
+            raise OutOfBoundsError(
+                f"{type(self).__name__}: expected an index below {len(names)}, got {key!r}; "
+                "net.add(layer) appends"
+            )
+        return names[key]
+
     def _empty(self) -> Self:
         """Return a container of the same name and settings without layers."""
         return type(self)(prefix=self._prefix)

@@ -12,7 +12,7 @@ from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 from gluonish.gluon.rnn.recurrent_cell import HybridRecurrentCell
 from gluonish.ndarray import NDArray, recording
-from gluonish.ndarray.recording import OBSERVED
+from gluonish.ndarray.recording import HOOKED
 from gluonish.ops.registry import Operator, apply
 
 
@@ -103,7 +103,7 @@ class DenseCell(HybridRecurrentCell):
             or not (i2h._spec == h2h._spec == product_spec)
             or not state._device.is_host
             or not is_floating(spec.dtype)
-            or recording.mode.get() & OBSERVED
+            or recording.mode.get() & HOOKED
         ):
             return None
         return apply(op, (i2h, h2h, state), {})

@@ -15,8 +15,10 @@ from gluonish.core.dtype import is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.gluon.block import Block
+from gluonish.gluon.block.block_errors import described_block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.hybrid_graph import Graph, ImperativeCall
+from gluonish.gluon.block.protocols import Named
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.rnn.sequence import (
     arranged,
@@ -68,6 +70,17 @@ def activated(F: ModuleType, x: Any, activation: CellActivation, **kwargs: Any) 
 
 
 Info = list[dict[str, Any]]
+
+
+NO_STATES: Any = object()  # the states of a call without any
+
+
+def no_states_error(cell: Named) -> ArgumentTypeError:
+    """Return the error for a step of a cell without states."""
+    return ArgumentTypeError(
+        f"{described_block(cell)}: expected inputs and states, got no states; pass "
+        "cell.begin_state(batch_size=len(inputs)), or call cell.unroll for a sequence"
+    )
 
 
 class RecurrentCell(Block):
@@ -221,13 +234,18 @@ class RecurrentCell(Block):
         parameters = self.collect_params().values()
         return np.dtype(next((p.dtype for p in parameters), "float32")).name
 
-    def forward(self, inputs: Any, states: Any) -> Any:
+    def forward(self, inputs: Any, states: Any = NO_STATES) -> Any:
         """Compute one time step.
 
         Args:
             inputs: (N, features).
             states: List of the previous states.
+
+        Raises:
+            ArgumentTypeError: There are no states.
         """
+        if states is NO_STATES:
+            raise no_states_error(self)
         self._counter += 1
         return super().forward(inputs, states)
 

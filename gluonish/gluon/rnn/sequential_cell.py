@@ -11,11 +11,13 @@ from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.rnn.recurrent_cell import (
+    NO_STATES,
     HybridRecurrentCell,
     RecurrentCell,
     check_states,
     joined_info,
     joined_states,
+    no_states_error,
 )
 from gluonish.gluon.rnn.sequence import (
     arranged,
@@ -261,8 +263,14 @@ class SequentialRNNCell(_Stack):
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         super().__init__(prefix=prefix, params=params)
 
-    def __call__(self, inputs: Any, states: Any) -> Any:
-        """Compute one time step of all cells."""
+    def __call__(self, inputs: Any, states: Any = NO_STATES) -> Any:
+        """Compute one time step of all cells.
+
+        Raises:
+            ArgumentTypeError: There are no states.
+        """
+        if states is NO_STATES:
+            raise no_states_error(self)
         return super().__call__(inputs, states)
 
     def forward(self, inputs: Any, states: Any) -> Any:
@@ -309,8 +317,14 @@ class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         super().__init__(prefix=prefix, params=params)
 
-    def __call__(self, inputs: Any, states: Any) -> Any:
-        """Compute one time step of all cells."""
+    def __call__(self, inputs: Any, states: Any = NO_STATES) -> Any:
+        """Compute one time step of all cells.
+
+        Raises:
+            ArgumentTypeError: There are no states.
+        """
+        if states is NO_STATES:
+            raise no_states_error(self)
         return super().__call__(inputs, states)
 
     def hybrid_forward(

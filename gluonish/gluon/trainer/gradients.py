@@ -43,14 +43,22 @@ class LossScaler(Protocol):
         raise NotImplementedError
 
 
-def stale_error(stale: NDArray, params: Sequence[Parameter]) -> StaleGradientError:
-    """Return the error for ``stale``, the weight on a device with a stale gradient."""
-    param = next(p for p in params if any(x is stale for x in p._list_arrays()))
+def stale_error(stale: Sequence[NDArray], params: Sequence[Parameter]) -> StaleGradientError:
+    """Return the error for weights on devices with a stale gradient; there is at least one."""
+    first = stale[0]
+    names = [described(p) for p in params if any(x is y for x in p._list_arrays() for y in stale)]
+    more = ""
+    if len(names) > 1:
+        several = f" and {len(names) - 6} more" if len(names) > 6 else ""
+        more = f", nor of {', '.join(names[1:6])}{several}"
+        if len(names) == sum(p.grad_req != "null" for p in params):
+            more = ", nor of any other parameter"
     return StaleGradientError(
-        f"Trainer: expected backward to have written the gradient of {described(param)} on "
-        f"{stale.context} since the last step, got none; call backward before step, and check that "
-        "the loss on this device depends on it. If it should not, call step with "
-        "ignore_stale_grad=True, or set its grad_req to 'null' to freeze it"
+        f"Trainer: expected backward to have written the gradient of {names[0]} on "
+        f"{first.context} since the last step, got none{more}; call backward before step, and "
+        "check that the loss on this device depends on it: detach() and asnumpy() cut the graph. "
+        "If it should not, call step with ignore_stale_grad=True, or set its grad_req to 'null' to "
+        "freeze it"
     )
 
 

@@ -9,7 +9,8 @@ another Trainer. `_prepare` checks this before every step with a single comparis
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gluonish.autograd import pause
@@ -17,6 +18,7 @@ from gluonish.core.call_errors import explained
 from gluonish.core.errors import ArgumentError
 from gluonish.core.habit_tables import TRAINER
 from gluonish.core.habits import add_habits
+from gluonish.core.training_step import count_steps_of
 from gluonish.gluon.parameter import Parameter, ParameterDict
 from gluonish.gluon.parameter.arrays import ParameterArrays
 from gluonish.gluon.trainer.gradients import (
@@ -28,6 +30,7 @@ from gluonish.gluon.trainer.gradients import (
 )
 from gluonish.gluon.trainer.rank_agreement import RankAgreement, rank_agreement
 from gluonish.gluon.trainer.sharded_update import ShardedUpdate, sharded_update
+from gluonish.gluon.trainer.step_checks import checked_step
 from gluonish.gluon.trainer.step_options import (
     clip_factor,
     refuse_independent_clipping,
@@ -58,6 +61,7 @@ from gluonish.gluon.trainer.trainables import (
 )
 from gluonish.kvstore import KVStore, KVStoreBase
 from gluonish.kvstore.core_shares import share_cores
+from gluonish.ndarray import recording
 from gluonish.optimizer import Optimizer, Updater, get_updater
 
 
@@ -108,6 +112,7 @@ class Trainer:
     # Set by `contrib.amp.init_trainer`; decides whether a step is skipped.
     _amp_loss_scaler: LossScaler | None = None
     _amp_original_scale: float
+    _is_checking = False  # whether a step runs between checks of values
     # The factor of gradients, and whether the loss scaler divides them on the device besides.
     _scaling: tuple[float, bool]
 
@@ -138,6 +143,7 @@ class Trainer:
         self._layers = [self._positions[id(param)] for param in in_order]
         self._version = Parameter.version
         self._contexts = common_contexts(self._params)
+        count_steps_of(self)
         refuse_independent_clipping(clip_global_norm, kvstore, len(self._contexts))
         share_cores(self._contexts, self)
         self._compression_params = compression_params
@@ -308,6 +314,11 @@ class Trainer:
         return divisor
 
     @property
+    def steps_done(self) -> int:
+        """Number of updates of the weights so far."""
+        return int(self._optimizer.num_update)
+
+    @property
     def learning_rate(self) -> float:
         """The current learning rate."""
         return self._optimizer.learning_rate
@@ -340,6 +351,9 @@ class Trainer:
             StaleGradientError: Backward has not written a parameter's gradient since the last step.
             ArgumentError: ``batch_size`` is not above 0.
         """
+        if recording.checks.get() is not None and not self._is_checking:
+            self._with_checks(partial(self.step, batch_size, ignore_stale_grad))
+            return
         samples = check_batch_size("step", batch_size)
         if self._groups is not None:
             samples = self._groups.samples(samples)
@@ -391,6 +405,9 @@ class Trainer:
             StaleGradientError: Backward has not written a parameter's gradient since the last step.
             ArgumentError: The store updates the weights, or ``batch_size`` is not above 0.
         """
+        if recording.checks.get() is not None and not self._is_checking:
+            self._with_checks(partial(self.update, batch_size, ignore_stale_grad))
+            return
         samples = check_batch_size("update", batch_size)
         if self._groups is not None:
             self._groups.refuse_parts("update")
@@ -398,6 +415,16 @@ class Trainer:
         refuse_update_in_store("update", self._update_on_kvstore)
         self._check_and_rescale_grad(self._scaling[0] / samples)
         self._update(ignore_stale_grad)
+
+    def _with_checks(self, step: Callable[[], None]) -> None:
+        """Run a step or an update between checks of values."""
+        checks = recording.checks.get()
+        assert checks is not None
+        self._is_checking = True
+        try:
+            checked_step(self, self._params, checks, step)
+        finally:
+            self._is_checking = False
 
     def _check_and_rescale_grad(self, scale: float) -> None:
         """Set the factor of the gradients in the next update."""
@@ -409,7 +436,7 @@ class Trainer:
         if stale and not ignore_stale_grad:
             if self._ranks is not None:
                 self._ranks.report_stale(stale[0])
-            raise stale_error(stale[0], self._params)
+            raise stale_error(stale, self._params)
         return selection
 
     def _skips(self, selection: Selection) -> bool:

@@ -77,9 +77,19 @@ def _mismatch(data: Shape, weight: Shape, expected: Shape, attrs: Attrs) -> str:
     if axis == 1 and data[1] in (1, 3):  # images, as they should be
         message += "; if that number was inferred, the first batch had its channels elsewhere"
     elif axis == 1 and data[-1] == channels:
-        order = (0, len(data) - 1, *range(1, len(data) - 1))
-        message += f"; channels come before the spatial axes: x.transpose({order})"
+        message += _order_hint(data)
     return message
+
+
+def _looks_channels_last(data: Shape, attrs: Attrs) -> bool:
+    first = not is_channels_last(attrs["layout"])
+    return first and len(data) == 4 and data[-1] in (1, 3, 4) and min(data[1:3]) > 4
+
+
+def _order_hint(data: Shape) -> str:
+    """Return how to move the channels of data to the front, as the end of a message."""
+    order = (0, len(data) - 1, *range(1, len(data) - 1))
+    return f"; channels come before the spatial axes: x.transpose({order})"
 
 
 @remembered
@@ -99,6 +109,7 @@ def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> 
         raise OperatorError(
             f"Convolution: expected data at least as large as the kernel, got data {data.shape} "
             f"and kernel {geometry.kernel} with dilate {geometry.dilate} and pad {geometry.pad}"
+            f"{_order_hint(data.shape) if _looks_channels_last(data.shape, attrs) else ''}"
         )
     layout = attrs["layout"]
     counts = channels_first_shape(out, layout)[2:]

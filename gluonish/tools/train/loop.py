@@ -7,6 +7,7 @@ The host runs ahead of the device by a few batches at most, as the queue of pend
 otherwise grow without bound.
 """
 
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
@@ -17,6 +18,7 @@ import numpy as np
 import gluonish.autograd as autograd
 from gluonish.core.context import Context
 from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.contrib.estimator.first_batch import first_batch_problems
 from gluonish.gluon.data.split import split_and_load
 from gluonish.gluon.loss import SoftmaxCrossEntropyLoss
 from gluonish.gluon.trainer import Trainer
@@ -188,6 +190,7 @@ class Learner:
         self._contexts = contexts
         self._dtype = dtype
         self._loss = SoftmaxCrossEntropyLoss()
+        self._is_first_batch = True
         if hybridize:
             self._loss.hybridize(static_alloc=True)
 
@@ -206,6 +209,10 @@ class Learner:
                 outputs = [self._scores(part) for part in data]
                 losses = [self._loss(*pair) for pair in zip(outputs, labels, strict=True)]
             autograd.backward(losses)
+            if self._is_first_batch:
+                self._is_first_batch = False
+                for problem in first_batch_problems(data, labels, outputs, losses, self._loss):
+                    print(f"warning: {problem}", file=sys.stderr)  # for the user
             count = batch.data.shape[0] * self._ranks.size
             self.trainer.step(count)
             scores.update(labels, outputs, losses)

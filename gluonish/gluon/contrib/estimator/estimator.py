@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.core.object_repr import arguments_repr
+from gluonish.core.program_lines import warn_at_line
 from gluonish.gluon.block import Block
 from gluonish.gluon.contrib.estimator.arguments import (
     Handlers,
@@ -36,6 +37,7 @@ from gluonish.gluon.contrib.estimator.event_handler import (
     TrainEnd,
     ValidationHandler,
 )
+from gluonish.gluon.contrib.estimator.first_batch import first_batch_problems, listed
 from gluonish.gluon.contrib.estimator.logging_handler import LineHandler, with_progress
 from gluonish.gluon.contrib.estimator.utils import (
     FirstRankFilter,
@@ -106,6 +108,7 @@ class Estimator:
     """
 
     logger: logging.Logger = None  # type: ignore[assignment]  # MXNet's class has it too
+    _is_first_batch = False  # True until `fit` has processed a batch
     _fits = False  # True while `fit` runs, which all processes call together
 
     def __init__(
@@ -264,13 +267,13 @@ class Estimator:
         join_ranks(self.trainer)
         for handler in _of_kind(handlers, TrainBegin):
             handler.train_begin(self)
-        self._fits = True
+        self._fits = self._is_first_batch = True
         try:
             epoch = 0
             while not self._run_epoch(train_data, handlers, epoch):
                 epoch += 1
         finally:
-            self._fits = False
+            self._fits = self._is_first_batch = False
         for last in _of_kind(handlers, TrainEnd):
             last.train_end(self)
 
@@ -337,7 +340,11 @@ class Estimator:
         """Process a batch between its events; return whether a handler ends the epoch."""
         for handler in _of_kind(handlers, BatchBegin):
             handler.batch_begin(self, batch=batch)
-        _, label, pred, loss = process(self, batch, self.batch_axis)
+        data, label, pred, loss = process(self, batch, self.batch_axis)
+        if self._is_first_batch:
+            self._is_first_batch = False
+            for problem in first_batch_problems(*map(listed, (data, label, pred, loss)), self.loss):
+                warn_at_line(problem)
         stops = [
             handler.batch_end(self, batch=batch, pred=pred, label=label, loss=loss)
             for handler in _of_kind(handlers, BatchEnd)

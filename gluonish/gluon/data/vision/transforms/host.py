@@ -19,7 +19,7 @@ from gluonish.core.spec import Spec
 from gluonish.core.tracebacks import shorten
 from gluonish.gluon.block import Block
 from gluonish.ndarray import NDArray, recording
-from gluonish.ndarray.recording import OBSERVED, RECORDING, tracer
+from gluonish.ndarray.recording import HOOKED, RECORDING, tracer
 from gluonish.ops.registry import Operator
 from gluonish_engine import Var
 
@@ -40,7 +40,7 @@ def runs_on_host(x: Any) -> bool:
         isinstance(x, NDArray)
         and x.stype == "default"
         and x._device is _host()
-        and not recording.mode.get() & (RECORDING | OBSERVED)
+        and not recording.mode.get() & (RECORDING | HOOKED)
         and tracer.get() is None
     )
 
