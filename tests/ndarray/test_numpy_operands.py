@@ -54,7 +54,7 @@ def test_integers_take_integers_that_fit() -> None:
     assert found.tolist() == [[200, 0]]
     with pytest.raises(ArgumentError, match="values from -1 to 300; cast the NDArray with astype"):
         image + np.array([-1, 300])
-    with pytest.raises(ArgumentTypeError, match="uint8 of the NDArray holds, got .* float64"):
+    with pytest.raises(ArgumentTypeError, match=r"uint8 of the NDArray holds, got .* float64"):
         image + np.array([0.5, 1.0])
 
 
