@@ -78,6 +78,9 @@ class ndarray(AttachedMethods):  # NumPy's name
         namespace: ModuleType = load("gluonish.numpy.array_api")
         return namespace
 
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex"))
+
     def connected(self, link: GradientEdge | None) -> NDArray:
         """Return an NDArray on the same memory with this producer on the tape."""
         return NDArray(self._data, self._spec, self._device, self._var, link)

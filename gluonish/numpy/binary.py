@@ -15,6 +15,7 @@ from gluonish.numpy.calls import (
     name_function,
     official,
     parse_signature,
+    promoted,
     run,
 )
 from gluonish.numpy.unary import check_options
@@ -113,6 +114,7 @@ class Row(NamedTuple):
         reverse: Operator of a number and an array.
         doc: First line of the docstring.
         options: Whether it accepts the options of NumPy's ufuncs.
+        one_dtype: Whether the operator of two arrays requires one dtype, and so needs a cast.
     """
 
     name: str
@@ -121,6 +123,7 @@ class Row(NamedTuple):
     reverse: str
     doc: str
     options: bool = True
+    one_dtype: bool = False
 
 
 def _row(name: str, doc: str, operator: str | None = None, *, commutes: bool = False) -> Row:
@@ -142,8 +145,8 @@ TRUE_DIVIDE = _row("true_divide", "x1 / x2; float32 for integers.")._replace(opt
 MOD = _row("mod", "Remainder of x1 / x2, with the sign of x2.")
 REMAINDER = _row("remainder", "Remainder of x1 / x2, with the sign of x2.", "mod")
 POWER = _row("power", "x1 to the power of x2.")
-MAXIMUM = _row("maximum", "The larger one.", commutes=True)
-MINIMUM = _row("minimum", "The smaller one.", commutes=True)
+MAXIMUM = _row("maximum", "The larger one.", commutes=True)._replace(one_dtype=True)
+MINIMUM = _row("minimum", "The smaller one.", commutes=True)._replace(one_dtype=True)
 HYPOT = _row("hypot", "sqrt(x1 ** 2 + x2 ** 2).", commutes=True)
 ARCTAN2 = _row("arctan2", "Angle of the point (x2, x1), in radians.")
 COPYSIGN = _row("copysign", "x1 with the sign of x2.")
@@ -191,6 +194,8 @@ def combine(row: Row, x1: Any, x2: Any, out: Any = None) -> Any:
         return _with_number(row.scalar, row.name, x1, x2, out)
     if isinstance(x1, NUMBERS):
         return _with_number(row.reverse, row.name, x2, x1, out)
+    if row.one_dtype:
+        x1, x2 = promoted(row.name, (x1, x2))
     if type(x1) is ndarray and type(x2) is ndarray:
         return run(find_operator(row.pair), (x1, x2), {}, out)
     return call(row.pair, (x1, x2), out=out, what=row.name)

@@ -7,7 +7,9 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import as_value, axis_in, call, call_list, promoted
+from gluonish.numpy.official import call_official
 from gluonish.numpy.shapes import expand_dims, moveaxis, ravel, reshape
 from gluonish.numpy.unary import check_options
 
@@ -43,7 +45,16 @@ def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> Any:
     if kwargs:
         check_options("matmul", kwargs)
     values = promoted("matmul", [as_value(x, "matmul") for x in (a, b)])
+    if _are_whole(values):
+        return call_official(np.matmul, "matmul", values, {"out": out})
     return call("_npi_matmul", values, out=out, what="matmul")
+
+
+def _are_whole(values: Sequence[Any]) -> bool:
+    """Whether values are arrays of integers, whose products NumPy computes."""
+    return all(isinstance(x, ndarray) and x.dtype.kind in "iu" for x in values) and not any(
+        x.is_traced for x in values
+    )
 
 
 def inner(a: Any, b: Any) -> Any:
@@ -74,6 +85,8 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
         ArgumentError: The axes are not a pair, or their numbers differ.
     """
     a, b = promoted("tensordot", [as_value(x, "tensordot") for x in (a, b)])
+    if _are_whole((a, b)):
+        return call_official(np.tensordot, "tensordot", (a, b, axes), {})
     if isinstance(axes, int):
         return call("_npi_tensordot_int_axes", (a, b), {"axes": axes}, what="tensordot")
     if not isinstance(axes, list | tuple) or len(axes) != 2:

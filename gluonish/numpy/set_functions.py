@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gluonish.core.argument_docs import document_arguments
 from gluonish.numpy.elements import unique
 
@@ -48,26 +50,35 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
+def _unique(x: Any, *options: bool) -> tuple[Any, ...]:
+    """Return the results of `unique`, also of bool."""
+    if x.dtype != np.bool_:
+        found = unique(x, *options)
+        return found if any(options) else (found,)
+    values, *others = _unique(x.astype(np.uint8), *options)
+    return (values.astype(np.bool_), *others)
+
+
 def unique_all(x: Any) -> UniqueAll:
     """Return the distinct elements, with their indices, inverse indices and counts."""
-    values, indices, inverse, counts = unique(x, True, True, True)
+    values, indices, inverse, counts = _unique(x, True, True, True)
     return UniqueAll(values, indices, inverse.reshape(x.shape), counts)
 
 
 def unique_counts(x: Any) -> UniqueCounts:
     """Return the distinct elements and the number of occurrences of each."""
-    return UniqueCounts(*unique(x, return_counts=True))
+    return UniqueCounts(*_unique(x, False, False, True))
 
 
 def unique_inverse(x: Any) -> UniqueInverse:
     """Return the distinct elements and the indices that reconstruct the array from them."""
-    values, inverse = unique(x, return_inverse=True)
+    values, inverse = _unique(x, False, True, False)
     return UniqueInverse(values, inverse.reshape(x.shape))
 
 
 def unique_values(x: Any) -> Any:
     """Return the distinct elements in ascending order."""
-    return unique(x)
+    return _unique(x, False, False, False)[0]
 
 
 document_arguments(globals(), __all__)

@@ -29,12 +29,14 @@ __all__ = [
     "permute_dims",
     "positive",
     "real",
+    "remainder",
     "repeat",
     "reshape",
     "result_type",
     "roll",
     "round",
     "searchsorted",
+    "sign",
     "signbit",
     "squeeze",
     "take",
@@ -252,7 +254,29 @@ def roll(
 
 def round(x: Any, /) -> Any:
     """Round to the nearest integer; halves go to the even neighbour."""
-    return mxnp.rint(x)
+    return mxnp.around(x) if x.dtype.kind == "f" else mxnp.copy(x)
+
+
+def sign(x: Any, /) -> Any:
+    """Return -1, 0 or 1; NaN of NaN, whose sign is 0 in `gluonish.numpy`."""
+    found = mxnp.sign(x)
+    return mxnp.where(mxnp.isnan(x), x, found) if x.dtype.kind == "f" else found
+
+
+def remainder(x1: Any, x2: Any, /) -> Any:
+    """Return the remainder of ``x1 / x2``, with the sign of ``x2``.
+
+    Of floats it is NaN where ``x2`` is 0; that of `gluonish.numpy`, and of ``x1 % x2``, is 0.
+
+    Args:
+        x1: Array or number.
+        x2: Array or number.
+    """
+    if isinstance(x2, NUMBERS):
+        return mxnp.remainder(x1, x2) if x2 or x1.dtype.kind != "f" else x1 * float("nan")
+    if x2.dtype.kind == "f":
+        x2 = mxnp.where(x2 == 0, float("nan"), x2)
+    return mxnp.remainder(x1, x2)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
