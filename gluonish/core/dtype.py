@@ -18,6 +18,10 @@ DType = str | type | np.dtype[Any]
 BOOL = np.dtype(np.bool_)
 UINT8 = np.dtype(np.uint8)
 INT8 = np.dtype(np.int8)
+INT16 = np.dtype(np.int16)
+UINT16 = np.dtype(np.uint16)
+UINT32 = np.dtype(np.uint32)
+UINT64 = np.dtype(np.uint64)
 INT32 = np.dtype(np.int32)
 INT64 = np.dtype(np.int64)
 FLOAT16 = np.dtype(np.float16)
@@ -36,10 +40,10 @@ DTYPE_FLAGS: Mapping[np.dtype[Any], int] = {
     INT8: 5,
     INT64: 6,
     BOOL: 7,
-    np.dtype(np.int16): 8,
-    np.dtype(np.uint16): 9,
-    np.dtype(np.uint32): 10,
-    np.dtype(np.uint64): 11,
+    INT16: 8,
+    UINT16: 9,
+    UINT32: 10,
+    UINT64: 11,
     BFLOAT16: 12,
 }
 # Types without a number in files: arrays of them can be loaded, printed, cast and saved.
@@ -77,7 +81,8 @@ _BY_ANY_NAME = {
 _FLOATING = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
 
 # Widening order; float16 and bfloat16 represent different numbers and promote to float32.
-_INTEGER_ORDER = (INT8, INT32, INT64)
+_SIGNED = (INT8, INT16, INT32, INT64)
+_UNSIGNED = (UINT8, UINT16, UINT32, UINT64)
 _FLOAT_ORDER = (FLOAT16, FLOAT32, FLOAT64)
 
 
@@ -140,7 +145,7 @@ def exact_up_to(dtype: np.dtype[Any]) -> int:
     return _EXACT_UP_TO[dtype]
 
 
-def _promote_pair(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+def _promote_pair(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any] | None:
     if a == b:
         return a
     if a == BOOL or b == BOOL:
@@ -152,33 +157,32 @@ def _promote_pair(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
             other = b if a == BFLOAT16 else a
             return FLOAT32 if other == FLOAT16 else other
         return max(a, b, key=_FLOAT_ORDER.index)
-    if UINT8 in (a, b):
-        other = b if a == UINT8 else a
-        return INT32 if other == INT8 else other
-    return max(a, b, key=_INTEGER_ORDER.index)
+    if (a in _SIGNED) == (b in _SIGNED):
+        return max(a, b, key=(_SIGNED if a in _SIGNED else _UNSIGNED).index)
+    signed, unsigned = (a, b) if a in _SIGNED else (b, a)
+    if {a, b} == {UINT8, INT8}:
+        return INT32  # as in MXNet; NumPy's int16
+    wider = _SIGNED[_UNSIGNED.index(unsigned) + 1 :]
+    return max(signed, wider[0], key=_SIGNED.index) if wider else None
 
 
-_PROMOTION = {
-    (a, b): _promote_pair(a, b)
-    for a in (BOOL, UINT8, INT8, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
-    for b in (BOOL, UINT8, INT8, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
-}
+_PROMOTION = {(a, b): _promote_pair(a, b) for a in DTYPE_FLAGS for b in DTYPE_FLAGS}
 
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """Return the promoted type of two types.
 
-    A float wins over any integer, every type over bool; uint8 with int8 gives int32, and float16
-    with bfloat16 gives float32.
+    A float wins over any integer, every type over bool; integers give the narrowest type that holds
+    both, but uint8 with int8 int32, and float16 with bfloat16 gives float32.
 
     Raises:
-        ArgumentTypeError: For a type that is only for storage (int16, uint16, uint32, uint64, 8-bit
-            floats).
+        ArgumentTypeError: For uint64 with a signed type, which no integer type holds, and for 8-bit
+            floats, which are only for storage.
     """
     found = _PROMOTION.get((a, b))
     if found is None:
         raise ArgumentTypeError(
-            f"promotion: expected computing types, got {a.name} and {b.name}; "
+            f"promotion: expected types with a common one, got {a.name} and {b.name}; "
             "cast one of them first"
         )
     return found

@@ -147,7 +147,10 @@ _completions: dict[str, list[Callable[[ModuleType], None]]] = {}
 
 
 def when_complete(name: str, complete: Callable[[ModuleType], None]) -> None:
-    """Call ``complete`` with a module, now if it is imported, and after each import of it."""
+    """Call ``complete`` with a module, now if it is imported, and after each import of it.
+
+    The module may be one of another package.
+    """
     _completions.setdefault(name, []).append(complete)
     module = sys.modules.get(name)
     if module is not None and not is_partial(module):
@@ -155,12 +158,33 @@ def when_complete(name: str, complete: Callable[[ModuleType], None]) -> None:
 
 
 class _Finder:
-    """Finds gluonish's modules as Python does, and applies the rules above to their import."""
+    """Finds gluonish's modules as Python does, and applies the rules above to their import.
+
+    It also finds the modules of other packages that `when_complete` waits for.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return find_module(fullname, path) if fullname.partition(".")[0] in _OURS else None
+        if fullname.partition(".")[0] in _OURS:
+            return find_module(fullname, path)
+        return _find_observed(fullname, path) if fullname in _completions else None
+
+
+def _find_observed(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    """Return the spec of a module of another package that `when_complete` waits for."""
+    spec = PathFinder.find_spec(name, path)
+    if spec is not None and spec.loader is not None:
+        loader: Any = spec.loader
+        run = loader.exec_module
+
+        def run_observed(module: ModuleType) -> None:
+            run(module)
+            for complete in _completions.get(name, ()):
+                complete(module)
+
+        loader.exec_module = run_observed
+    return spec
 
 
 _begun: set[str] = set()

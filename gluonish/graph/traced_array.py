@@ -17,6 +17,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.graph.ir import Value, append
 from gluonish.graph.numpy_value import NumpyValue
 from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.numpy_operands import converted_inputs
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.methods import NumpyMethods
 from gluonish.ops.autocast import current
@@ -58,6 +59,7 @@ class _Traced:
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
+        inputs = converted_inputs(op, inputs) or inputs
         values: Sequence[Any] = [value_of(x) for x in inputs]
         policy = current()
         if policy is not None:

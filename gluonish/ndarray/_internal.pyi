@@ -2041,6 +2041,15 @@ def _cross_entropy_backward(
     name: str | None = None,
 ) -> NDArray:
     """Gradient of cross_entropy's data."""
+def _cumprod_backward(
+    g: NDArray,
+    data: NDArray,
+    axis: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of the cumulative product of data along axis."""
 def _cumsum_reversed(
     data: NDArray,
     axis: int,
@@ -4071,6 +4080,23 @@ def _npi_bitwise_and_scalar(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise bitwise and of data and a number, in the dtype of data."""
+def _npi_bitwise_left_shift(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise left shift of lhs and rhs; shapes broadcast."""
+def _npi_bitwise_left_shift_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise left shift of data and a number, in the dtype of data."""
 def _npi_bitwise_not(
     x: NDArray,
     *,
@@ -4095,6 +4121,23 @@ def _npi_bitwise_or_scalar(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise bitwise or of data and a number, in the dtype of data."""
+def _npi_bitwise_right_shift(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise right shift of lhs and rhs; shapes broadcast."""
+def _npi_bitwise_right_shift_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise right shift of data and a number, in the dtype of data."""
 def _npi_bitwise_xor(
     lhs: NDArray,
     rhs: NDArray,
@@ -4266,6 +4309,14 @@ def _npi_cosh(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise hyperbolic cosine."""
+def _npi_cumprod(
+    a: NDArray,
+    axis: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Cumulative products along axis; of bool in int64."""
 def _npi_cvimdecode(
     buf: NDArray,
     flag: int = 1,
@@ -4492,6 +4543,78 @@ def _npi_floor(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise largest integer not above data."""
+def _npi_floor_divide(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise the largest integer that is not greater than lhs / rhs; shapes broadcast and
+    dtypes promote."""
+def _npi_floor_divide_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise the largest integer that is not greater than data / scalar."""
+def _npi_fmax(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise maximum of lhs and rhs; the other one where one is NaN; shapes broadcast and
+    dtypes promote."""
+def _npi_fmax_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise maximum of data and scalar; the other one where one is NaN."""
+def _npi_fmin(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise minimum of lhs and rhs; the other one where one is NaN; shapes broadcast and
+    dtypes promote."""
+def _npi_fmin_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise minimum of data and scalar; the other one where one is NaN."""
+def _npi_fmod(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise remainder of lhs / rhs, with the sign of lhs; shapes broadcast and dtypes
+    promote."""
+def _npi_fmod_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise remainder of data / scalar, with the sign of data."""
 def _npi_full(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",
@@ -4533,6 +4656,23 @@ def _npi_gather_nd(
     name: str | None = None,
 ) -> NDArray:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def _npi_gcd(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise greatest common divisor of lhs and rhs; shapes broadcast."""
+def _npi_gcd_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise greatest common divisor of data and a number, in the dtype of data."""
 def _npi_greater(
     lhs: NDArray,
     rhs: NDArray,
@@ -4857,6 +4997,40 @@ def _npi_log2(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise binary logarithm."""
+def _npi_logaddexp(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise logarithm of exp(lhs) + exp(rhs); shapes broadcast and dtypes promote."""
+def _npi_logaddexp_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise logarithm of exp(data) + exp(scalar)."""
+def _npi_logical_and(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise logical and of lhs and rhs, as bool; shapes broadcast."""
+def _npi_logical_and_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise logical and of data and a number, as bool."""
 def _npi_logical_not(
     x: NDArray,
     *,
@@ -4864,6 +5038,40 @@ def _npi_logical_not(
     name: str | None = None,
 ) -> NDArray:
     """Whether each element is 0, as bool."""
+def _npi_logical_or(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise logical or of lhs and rhs, as bool; shapes broadcast."""
+def _npi_logical_or_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise logical or of data and a number, as bool."""
+def _npi_logical_xor(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise logical exclusive or of lhs and rhs, as bool; shapes broadcast."""
+def _npi_logical_xor_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise logical exclusive or of data and a number, as bool."""
 def _npi_logistic(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -5200,6 +5408,24 @@ def _npi_rayleigh(
     name: str | None = None,
 ) -> NDArray:
     """Draw from the Rayleigh distribution."""
+def _npi_rbitwise_left_shift_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise left shift of a number and data, in the dtype of data."""
+def _npi_rbitwise_right_shift_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise right shift of a number and data, in the dtype of data."""
 def _npi_rcopysign_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -5236,6 +5462,24 @@ def _npi_reshape(
     name: str | None = None,
 ) -> NDArray:
     """The same elements in the same order in another shape."""
+def _npi_rfloor_divide_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise the largest integer that is not greater than scalar / data."""
+def _npi_rfmod_scalar(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise remainder of scalar / data, with the sign of scalar."""
 def _npi_rint(
     x: NDArray,
     *,
@@ -5563,6 +5807,14 @@ def _npi_tril(
     name: str | None = None,
 ) -> NDArray:
     """Lower triangle of matrices: zeros above diagonal k."""
+def _npi_triu(
+    data: NDArray,
+    k: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Upper triangle of matrices: zeros below diagonal k."""
 def _npi_true_divide(
     lhs: NDArray,
     rhs: NDArray,

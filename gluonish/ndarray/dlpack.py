@@ -12,7 +12,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
-from gluonish.ndarray.copying import as_in_context
+from gluonish.ndarray.copying import as_in_context, duplicate
 from gluonish.ndarray.dlpack_capsule import BareCapsule, Retyped, as_bits
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish_engine import Var
@@ -57,7 +57,9 @@ def _capsule(data: NDArray, bits: bool) -> Any:
 _CUDA_TYPES = (2, 13)
 
 
-def from_dlpack(dlpack: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
+def from_dlpack(
+    dlpack: Any, ctx: Context | None = None, dtype: Any = None, copy: bool | None = None
+) -> NDArray:
     """Return an array that shares the memory of a DLPack capsule.
 
     Libraries that export bfloat16 and 8-bit floats as integers of the same width need ``dtype``, as
@@ -69,11 +71,14 @@ def from_dlpack(dlpack: Any, ctx: Context | None = None, dtype: Any = None) -> N
         ctx: Device to copy the values to; None to share memory.
         dtype: Element type to reinterpret the values as, of the same width; None for the type of
             the capsule.
+        copy: True copies always; False raises where memory cannot be shared; None copies if needed.
 
     Returns:
         An array that shares the memory, or a copy if that is not C-contiguous or is read-only.
 
     Raises:
+        ArgumentError: ``copy`` is False, and the memory is on another device, read-only or not
+            contiguous.
         ArgumentTypeError: ``dlpack`` is neither, or ``dtype`` has another width.
         DeviceError: The memory is on a GPU, and CuPy or the device is missing.
     """
@@ -82,7 +87,10 @@ def from_dlpack(dlpack: Any, ctx: Context | None = None, dtype: Any = None) -> N
     kind, number = map(int, exporter.__dlpack_device__())
     if kind in _CUDA_TYPES:
         shared = _shared_on_gpu(exporter, gpu(number), dtype)
-        return shared if ctx is None else as_in_context(shared, ctx)
+        if copy is False and ctx not in (None, shared.context):
+            raise _not_shared(ctx)
+        moved = shared if ctx is None else as_in_context(shared, ctx)
+        return duplicate(moved) if copy and moved is shared else moved
     values = np.from_dlpack(exporter)
     if bare and not values.flags.writeable and values.flags.c_contiguous:
         # An unversioned capsule has no read-only flag, and NumPy assumes read-only; MXNet programs
@@ -90,9 +98,19 @@ def from_dlpack(dlpack: Any, ctx: Context | None = None, dtype: Any = None) -> N
         values = _writable(values)
     values = _reinterpreted(exporter.typed(values), dtype)
     elsewhere = ctx is not None and ctx.device_type != "cpu"
-    if elsewhere or not (values.flags.c_contiguous and values.flags.writeable):
+    if copy or elsewhere or not (values.flags.c_contiguous and values.flags.writeable):
+        if copy is False:
+            raise _not_shared(ctx)
         return from_host(values, ctx, values.dtype)
     return _wrap(values, ctx)
+
+
+def _not_shared(ctx: Context | None) -> ArgumentError:
+    where = "" if ctx is None else f" on {ctx}"
+    return ArgumentError(
+        f"from_dlpack: expected writable, contiguous memory{where} with copy=False, got other "
+        "memory; pass copy=None"
+    )
 
 
 def _reinterpreted(raw: Any, dtype: Any) -> Any:

@@ -23,6 +23,7 @@ from gluonish.engine import current_engine, submit
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into, gather_on_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
+from gluonish.ndarray.numpy_operands import converted_inputs
 from gluonish.ndarray.recording import OBSERVED, RECORDING, TRAINING, OperatorNode
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.host import fill_at_once
@@ -366,7 +367,13 @@ def _as_list(out: Any) -> Sequence[Any]:
 
 
 def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> Any:
-    """Dispatch a call with inputs that are not dense arrays to ``__apply__`` of their class."""
+    """Dispatch a call with inputs that are not dense arrays to ``__apply__`` of their class.
+
+    NumPy arrays beside NDArrays are copied to NDArrays.
+    """
+    converted = converted_inputs(op, inputs)
+    if converted is not None:
+        return invoke(op, converted, attrs, out)
     for x in (*inputs, out):
         if isinstance(x, NDArray) and x.is_traced:
             apply: Any = x.__apply__

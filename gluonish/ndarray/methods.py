@@ -23,6 +23,7 @@ from gluonish.ndarray.eager import invoke, record_call
 from gluonish.ndarray.functions import split_v2
 from gluonish.ndarray.indexing import get_item, set_item
 from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.numpy_operands import as_operand
 from gluonish.ndarray.recording import RECORDING
 from gluonish.ndarray.serialization import array_from_state, array_state
 from gluonish.ndarray.truth import keeping
@@ -38,6 +39,8 @@ from gluonish.ops.support.shape_codes import resolve_shape
 def _inplace(row: Row, symbol: str) -> Callable[[NDArray, Any], NDArray]:
     def method(self: NDArray, other: Any) -> NDArray:
         self._check_writable(symbol)
+        if isinstance(other, np.ndarray):
+            other = as_operand(self, other, row.broadcast.name)
         if not isinstance(other, NDArray):
             invoke(row.scalar, (self,), scalar_attrs(row, other), out=self)
             return self
@@ -272,6 +275,7 @@ def attach() -> None:
         "__setstate__": array_from_state,
         "_at": _at,
         "_full": _full,
+        "_numpy_operand": as_operand,
         "_slice": _slice,
         "_sync_copyfrom": _sync_copyfrom,
         "as_in_context": as_in_context,

@@ -4,10 +4,14 @@
 functions of this package, which use the class.
 """
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gluonish.core.context import Context, parse_context
+from gluonish.core.errors import ArgumentError
+from gluonish.core.loading import load
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray.ndarray import GradientEdge, NDArray
 from gluonish.numpy.printing import array_repr, array_str
@@ -42,6 +46,41 @@ class ndarray(AttachedMethods):  # NumPy's name
     def dtype(self) -> np.dtype[Any]:
         """NumPy dtype of the elements."""
         return self._spec.dtype
+
+    @property
+    def device(self) -> Context:
+        """The device that holds the values: `context`."""
+        return self._device.context
+
+    def to_device(self, device: Context | str, stream: None = None) -> NDArray:
+        """Return the array itself if it is on a device, else a copy on it.
+
+        Args:
+            device: The device, such as ``mx.gpu(0)`` or ``"gpu(0)"``.
+            stream: Must be None: the engine orders the copy.
+
+        Raises:
+            ArgumentError: ``stream`` is not None.
+        """
+        if stream is not None:
+            raise ArgumentError(f"to_device: expected stream None, got {stream!r}")
+        return self.as_in_context(parse_context(device))
+
+    def __array_namespace__(self, api_version: str | None = None) -> ModuleType:
+        """Return `gluonish.numpy.array_api`, the functions of the Python array API standard.
+
+        Args:
+            api_version: Version of the standard, such as ``"2024.12"``; None for the newest.
+
+        Raises:
+            ArgumentError: The version is unknown.
+        """
+        load("gluonish.numpy.array_api.information").check_version(api_version)
+        namespace: ModuleType = load("gluonish.numpy.array_api")
+        return namespace
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex"))
 
     def connected(self, link: GradientEdge | None) -> NDArray:
         """Return an NDArray on the same memory with this producer on the tape."""

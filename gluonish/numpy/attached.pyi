@@ -28,6 +28,8 @@ class AttachedMethods(NDArray):
     def __eq__(self, other: Any) -> Self:
         """Whether x1 == x2."""
     __floor__ = NumpyMethods.__floor__
+    def __floordiv__(self, other: Any) -> Self:
+        """The largest integer that is not greater than x1 / x2."""
     def __ge__(self, other: Any) -> Self:
         """Whether x1 >= x2."""
     __getitem__ = _function_get_item
@@ -37,6 +39,10 @@ class AttachedMethods(NDArray):
         """Return the array itself, after ``x += other``."""
     def __iand__(self, other: Any) -> ndarray:
         """Return the array itself, after ``x &= other``."""
+    def __ifloordiv__(self, other: Any) -> ndarray:
+        """Return the array itself, after ``x //= other``."""
+    def __ilshift__(self, other: Any) -> ndarray:
+        """Return the array itself, after ``x <<= other``."""
     __imatmul__ = _function_inplace_matmul
     def __imod__(self, other: Any) -> ndarray:
         """Return the array itself, after ``x %= other``."""
@@ -45,6 +51,10 @@ class AttachedMethods(NDArray):
     __invert__ = NumpyMethods.__invert__
     def __ior__(self, other: Any) -> ndarray:
         """Return the array itself, after ``x |= other``."""
+    def __ipow__(self, other: Any) -> ndarray:
+        """Return the array itself, after ``x **= other``."""
+    def __irshift__(self, other: Any) -> ndarray:
+        """Return the array itself, after ``x >>= other``."""
     def __isub__(self, other: Any) -> ndarray:
         """Return the array itself, after ``x -= other``."""
     def __itruediv__(self, other: Any) -> ndarray:
@@ -53,6 +63,8 @@ class AttachedMethods(NDArray):
         """Return the array itself, after ``x ^= other``."""
     def __le__(self, other: Any) -> Self:
         """Whether x1 <= x2."""
+    def __lshift__(self, other: Any) -> Self:
+        """x1 * 2 ** x2 of integers."""
     def __lt__(self, other: Any) -> Self:
         """Whether x1 < x2."""
     __matmul__ = NumpyMethods.__matmul__
@@ -65,12 +77,17 @@ class AttachedMethods(NDArray):
     __neg__ = NumpyMethods.__neg__
     def __or__(self, other: Any) -> Self:
         """Bitwise or."""
+    __pos__ = NumpyMethods.__pos__
     def __pow__(self, other: Any) -> Self:
         """x1 to the power of x2."""
     def __radd__(self, other: Any) -> Self:
         """x1 + x2."""
     def __rand__(self, other: Any) -> Self:
         """Bitwise and."""
+    def __rfloordiv__(self, other: Any) -> Self:
+        """The largest integer that is not greater than x1 / x2."""
+    def __rlshift__(self, other: Any) -> Self:
+        """x1 * 2 ** x2 of integers."""
     __rmatmul__ = NumpyMethods.__rmatmul__
     def __rmod__(self, other: Any) -> Self:
         """Remainder of x1 / x2, with the sign of x2."""
@@ -81,6 +98,10 @@ class AttachedMethods(NDArray):
     __round__ = NumpyMethods.__round__
     def __rpow__(self, other: Any) -> Self:
         """x1 to the power of x2."""
+    def __rrshift__(self, other: Any) -> Self:
+        """x1 // 2 ** x2 of integers."""
+    def __rshift__(self, other: Any) -> Self:
+        """x1 // 2 ** x2 of integers."""
     def __rsub__(self, other: Any) -> Self:
         """x1 - x2."""
     def __rtruediv__(self, other: Any) -> Self:
@@ -107,6 +128,7 @@ class AttachedMethods(NDArray):
     copy = NumpyMethods.copy
     cumsum = NumpyMethods.cumsum
     diag = NumpyMethods.diag
+    diagonal = NumpyMethods.diagonal
     dot = NumpyMethods.dot
     def expand_dims(self, *args: Any, **kwargs: Any) -> Self:
         """Call `NDArray.expand_dims`, which MXNet does not support on ``np`` arrays."""

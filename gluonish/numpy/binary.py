@@ -15,6 +15,7 @@ from gluonish.numpy.calls import (
     name_function,
     official,
     parse_signature,
+    promoted,
     run,
 )
 from gluonish.numpy.unary import check_options
@@ -23,38 +24,59 @@ from gluonish.ops.registry import find_operator
 __all__ = [
     "ADD",
     "ARCTAN2",
+    "ATAN2",
     "BITWISE_AND",
     "BITWISE_OR",
     "BITWISE_XOR",
     "COPYSIGN",
     "DIVIDE",
     "EQUAL",
+    "FLOOR_DIVIDE",
+    "FMAX",
+    "FMIN",
+    "FMOD",
+    "GCD",
     "GREATER",
     "GREATER_EQUAL",
     "HYPOT",
     "LCM",
     "LDEXP",
+    "LEFT_SHIFT",
     "LESS",
     "LESS_EQUAL",
+    "LOGADDEXP",
+    "LOGICAL_AND",
+    "LOGICAL_OR",
+    "LOGICAL_XOR",
     "MAXIMUM",
     "MINIMUM",
     "MOD",
     "MULTIPLY",
     "NOT_EQUAL",
+    "POW",
     "POWER",
     "REMAINDER",
+    "RIGHT_SHIFT",
     "SUBTRACT",
     "TRUE_DIVIDE",
     "Row",
     "add",
     "arctan2",
+    "atan2",
     "bitwise_and",
+    "bitwise_left_shift",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
     "combine",
     "copysign",
     "divide",
     "equal",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "gcd",
     "greater",
     "greater_equal",
     "hypot",
@@ -62,11 +84,16 @@ __all__ = [
     "ldexp",
     "less",
     "less_equal",
+    "logaddexp",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
     "maximum",
     "minimum",
     "mod",
     "multiply",
     "not_equal",
+    "pow",
     "power",
     "remainder",
     "subtract",
@@ -87,6 +114,7 @@ class Row(NamedTuple):
         reverse: Operator of a number and an array.
         doc: First line of the docstring.
         options: Whether it accepts the options of NumPy's ufuncs.
+        one_dtype: Whether the operator of two arrays requires one dtype, and so needs a cast.
     """
 
     name: str
@@ -95,6 +123,7 @@ class Row(NamedTuple):
     reverse: str
     doc: str
     options: bool = True
+    one_dtype: bool = False
 
 
 def _row(name: str, doc: str, operator: str | None = None, *, commutes: bool = False) -> Row:
@@ -116,8 +145,8 @@ TRUE_DIVIDE = _row("true_divide", "x1 / x2; float32 for integers.")._replace(opt
 MOD = _row("mod", "Remainder of x1 / x2, with the sign of x2.")
 REMAINDER = _row("remainder", "Remainder of x1 / x2, with the sign of x2.", "mod")
 POWER = _row("power", "x1 to the power of x2.")
-MAXIMUM = _row("maximum", "The larger one.", commutes=True)
-MINIMUM = _row("minimum", "The smaller one.", commutes=True)
+MAXIMUM = _row("maximum", "The larger one.", commutes=True)._replace(one_dtype=True)
+MINIMUM = _row("minimum", "The smaller one.", commutes=True)._replace(one_dtype=True)
 HYPOT = _row("hypot", "sqrt(x1 ** 2 + x2 ** 2).", commutes=True)
 ARCTAN2 = _row("arctan2", "Angle of the point (x2, x1), in radians.")
 COPYSIGN = _row("copysign", "x1 with the sign of x2.")
@@ -126,6 +155,25 @@ LCM = _row("lcm", "Least common multiple of integers.", commutes=True)
 BITWISE_AND = _row("bitwise_and", "Bitwise and.", commutes=True)
 BITWISE_OR = _row("bitwise_or", "Bitwise or.", commutes=True)
 BITWISE_XOR = _row("bitwise_xor", "Bitwise exclusive or.", commutes=True)
+FLOOR_DIVIDE = _row(
+    "floor_divide", "The largest integer that is not greater than x1 / x2."
+)._replace(options=False)
+FMOD = _row("fmod", "Remainder of x1 / x2, with the sign of x1.")
+FMAX = _row("fmax", "The larger one; the other one where one is NaN.", commutes=True)
+FMIN = _row("fmin", "The smaller one; the other one where one is NaN.", commutes=True)
+GCD = _row("gcd", "Greatest common divisor of integers.", commutes=True)
+LOGADDEXP = _row("logaddexp", "log(exp(x1) + exp(x2)).", commutes=True)
+LOGICAL_AND = _row("logical_and", "Whether both are nonzero.", commutes=True)._replace(
+    options=False
+)
+LOGICAL_OR = _row("logical_or", "Whether one is nonzero.", commutes=True)._replace(options=False)
+LOGICAL_XOR = _row("logical_xor", "Whether exactly one is nonzero.", commutes=True)._replace(
+    options=False
+)
+LEFT_SHIFT = _row("bitwise_left_shift", "x1 * 2 ** x2 of integers.")._replace(options=False)
+RIGHT_SHIFT = _row("bitwise_right_shift", "x1 // 2 ** x2 of integers.")._replace(options=False)
+POW = POWER._replace(name="pow", doc="x1 to the power of x2: `power`.")
+ATAN2 = ARCTAN2._replace(name="atan2", doc="Angle of the point (x2, x1), in radians: `arctan2`.")
 EQUAL = _comparison_row("equal", "equal", "Whether x1 == x2.")
 NOT_EQUAL = _comparison_row("not_equal", "not_equal", "Whether x1 != x2.")
 GREATER = _comparison_row("greater", "less", "Whether x1 > x2.")
@@ -146,6 +194,8 @@ def combine(row: Row, x1: Any, x2: Any, out: Any = None) -> Any:
         return _with_number(row.scalar, row.name, x1, x2, out)
     if isinstance(x1, NUMBERS):
         return _with_number(row.reverse, row.name, x2, x1, out)
+    if row.one_dtype:
+        x1, x2 = promoted(row.name, (x1, x2))
     if type(x1) is ndarray and type(x2) is ndarray:
         return run(find_operator(row.pair), (x1, x2), {}, out)
     return call(row.pair, (x1, x2), out=out, what=row.name)
@@ -219,3 +269,16 @@ greater = _function(GREATER)
 greater_equal = _function(GREATER_EQUAL)
 less = _function(LESS)
 less_equal = _function(LESS_EQUAL)
+floor_divide = _function(FLOOR_DIVIDE)
+fmod = _function(FMOD)
+fmax = _function(FMAX)
+fmin = _function(FMIN)
+gcd = _function(GCD)
+logaddexp = _function(LOGADDEXP)
+logical_and = _function(LOGICAL_AND)
+logical_or = _function(LOGICAL_OR)
+logical_xor = _function(LOGICAL_XOR)
+bitwise_left_shift = _function(LEFT_SHIFT)
+bitwise_right_shift = _function(RIGHT_SHIFT)
+pow = _function(POW)
+atan2 = _function(ATAN2)

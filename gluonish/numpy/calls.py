@@ -7,6 +7,7 @@ Also sets the signatures and docstrings of generated functions.
 """
 
 import ast
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.context import Context
-from gluonish.core.dtype import is_floating
+from gluonish.core.dtype import is_floating, promote
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray, from_host
@@ -40,6 +41,7 @@ __all__ = [
     "official",
     "parse_signature",
     "pieces",
+    "promoted",
     "run",
     "source_maker",
 ]
@@ -190,6 +192,19 @@ def official(name: str, *args: Any) -> Any:
         raise ArgumentError(
             f"{name}: expected arguments valid for NumPy, got {args} ({error})"
         ) from error
+
+
+def promoted(what: str, values: Sequence[Any]) -> list[Any]:
+    """Return arrays cast to their common dtype; other values unchanged.
+
+    Raises:
+        ArgumentTypeError: There is no common dtype.
+    """
+    dtypes = {np.dtype(x.dtype) for x in values if hasattr(x, "dtype")}
+    if len(dtypes) < 2:
+        return list(values)
+    common = functools.reduce(promote, dtypes)
+    return [x.astype(common, copy=False) if hasattr(x, "dtype") else x for x in values]
 
 
 def axis_in(axis: Any, rank: int, what: str) -> int:

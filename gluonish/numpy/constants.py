@@ -4,7 +4,22 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy import bool_, finfo, float16, float32, float64, int8, int32, int64, uint8
+from numpy import (
+    bool_,
+    finfo,
+    float16,
+    float32,
+    float64,
+    iinfo,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 
 __all__ = [
     "NAN",
@@ -20,14 +35,19 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "iinfo",
     "inf",
     "int8",
+    "int16",
     "int32",
     "int64",
     "nan",
     "newaxis",
     "pi",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
 ]
 
 bool: Any = np.bool_  # NumPy's name

@@ -7,19 +7,23 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context, parse_context
+from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.schema import as_number
+from gluonish.ndarray.dlpack import from_dlpack as share_dlpack
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import NUMBERS, call, check_order, chosen, create, from_official, is_value
 
 __all__ = [
     "arange",
     "array",
+    "asarray",
     "blackman",
     "empty",
     "empty_like",
     "extents",
     "eye",
+    "from_dlpack",
     "full",
     "full_like",
     "hamming",
@@ -31,6 +35,7 @@ __all__ = [
     "ones",
     "ones_like",
     "tril",
+    "triu",
     "zeros",
     "zeros_like",
 ]
@@ -54,18 +59,21 @@ def extents(shape: Any, what: str) -> tuple[int, ...]:
     return tuple(int(n) for n in listed)
 
 
-def array(object: Any, dtype: Any = None, ctx: Ctx = None) -> Any:  # NumPy's name
+def array(
+    object: Any, dtype: Any = None, ctx: Ctx = None, *, device: Ctx = None
+) -> Any:  # NumPy's name
     """Create an array from a copy of other values.
 
     Args:
         object: Array, number, or nested sequence of numbers or arrays.
         dtype: Element type; by default the dtype of a source array, and float32 for other values.
         ctx: Device; the current context by default.
+        device: The same, as in MXNet 2.0.
 
     Raises:
         ArgumentTypeError: The values are not numbers.
     """
-    context = parse_context(ctx)
+    context = parse_context(ctx or device)
     if isinstance(object, NDArray):
         return from_official(
             object.asnumpy(), context, object._spec.dtype if dtype is None else dtype
@@ -87,6 +95,54 @@ def array(object: Any, dtype: Any = None, ctx: Ctx = None) -> Any:  # NumPy's na
     )
 
 
+def asarray(obj: Any, dtype: Any = None, device: Ctx = None, copy: bool | None = None) -> Any:
+    """Return values as an array; an array of this dtype and device is returned itself.
+
+    Args:
+        obj: Array, number, nested sequence of them, or an object with ``__dlpack__``.
+        dtype: Element type; by default that of an array, and float32 for other values.
+        device: Device; by default that of an array, and the current context for other values.
+        copy: True copies always; False shares memory or raises; None copies if needed.
+
+    Raises:
+        ArgumentError: ``copy`` is False and the values have to be copied.
+        ArgumentTypeError: The values are not numbers.
+    """
+    context = parse_context(device)
+    if isinstance(obj, NDArray) and not copy:
+        same = dtype is None or normalize_dtype(dtype) == obj._spec.dtype
+        if same and context in (None, obj.context):
+            return obj.as_np_ndarray()
+    elif copy is False and hasattr(obj, "__dlpack__"):
+        return asarray(from_dlpack(obj, copy=False), dtype, context, copy)
+    if copy is False:
+        raise ArgumentError(
+            f"asarray: expected values that can be shared with copy=False, got {type(obj).__name__}"
+            " or another dtype or device; pass copy=None"
+        )
+    if isinstance(obj, NDArray):
+        moved = obj.as_np_ndarray().as_in_context(context or obj.context)
+        wanted = moved.dtype if dtype is None else dtype
+        return moved.astype(wanted, copy=moved._var is obj._var)
+    return array(obj, dtype, context)
+
+
+def from_dlpack(x: Any, /, *, device: Ctx = None, copy: bool | None = None) -> Any:
+    """Return an array on the memory of an array of another library.
+
+    Args:
+        x: Object with ``__dlpack__`` and ``__dlpack_device__``.
+        device: Device to copy the values to; that of ``x`` by default.
+        copy: True copies always; False raises where memory cannot be shared.
+
+    Raises:
+        ArgumentError: ``copy`` is False, and the memory is on another device, read-only or not
+            contiguous.
+        ArgumentTypeError: ``x`` has no ``__dlpack__``, or a dtype that is not supported.
+    """
+    return share_dlpack(x, parse_context(device), None, copy).as_np_ndarray()
+
+
 def _to_numpy(values: Any) -> Any:
     """Convert the arrays in nested sequences to NumPy."""
     if isinstance(values, list | tuple):
@@ -94,7 +150,9 @@ def _to_numpy(values: Any) -> Any:
     return values.asnumpy() if isinstance(values, NDArray) else values
 
 
-def zeros(shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None) -> Any:
+def zeros(
+    shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None, *, device: Ctx = None
+) -> Any:
     """Return an array of zeros.
 
     Args:
@@ -102,18 +160,33 @@ def zeros(shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None) 
         dtype: Element type, float32 by default.
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
+        device: The same, as in MXNet 2.0.
     """
-    return _constant("zeros", "_npi_zeros", shape, dtype, order, ctx)
+    return _constant("zeros", "_npi_zeros", shape, dtype, order, ctx or device)
 
 
-def ones(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None) -> Any:
+def ones(
+    shape: Extents,
+    dtype: Any = np.float32,
+    order: str = "C",
+    ctx: Ctx = None,
+    *,
+    device: Ctx = None,
+) -> Any:
     """Return an array of ones; arguments as for `zeros`."""
-    return _constant("ones", "_npi_ones", shape, dtype, order, ctx)
+    return _constant("ones", "_npi_ones", shape, dtype, order, ctx or device)
 
 
-def empty(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None) -> Any:
+def empty(
+    shape: Extents,
+    dtype: Any = np.float32,
+    order: str = "C",
+    ctx: Ctx = None,
+    *,
+    device: Ctx = None,
+) -> Any:
     """Return an array to be filled later, which is zeroed; arguments as for `zeros`."""
-    return _constant("empty", "_npi_zeros", shape, dtype, order, ctx)
+    return _constant("empty", "_npi_zeros", shape, dtype, order, ctx or device)
 
 
 def _constant(what: str, operator: str, shape: Extents, dtype: Any, order: str, ctx: Ctx) -> Any:
@@ -129,6 +202,8 @@ def full(
     order: str = "C",
     ctx: Ctx = None,
     out: Any = None,
+    *,
+    device: Ctx = None,
 ) -> Any:
     """Return an array filled with one value.
 
@@ -139,6 +214,7 @@ def full(
             number.
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
+        device: The same, as in MXNet 2.0.
         out: Array that the result is written to, of its shape and dtype.
     """
     check_order("full", order)
@@ -150,7 +226,7 @@ def full(
     if dtype is None:
         dtype = "bool" if isinstance(fill_value, bool | np.bool_) else "float32"
     params = {"shape": shape, "value": as_number(fill_value), "dtype": dtype}
-    return create("_npi_full", params, ctx, out, "full")
+    return create("_npi_full", params, ctx or device, out, "full")
 
 
 def _check_number(what: str, value: Any) -> None:
@@ -167,6 +243,8 @@ def full_like(
     order: str = "C",
     ctx: Ctx = None,
     out: Any = None,
+    *,
+    device: Ctx = None,
 ) -> Any:
     """Return an array of the same shape as another, filled with one value.
 
@@ -176,6 +254,7 @@ def full_like(
         dtype: Element type; that of ``a`` by default.
         order: ``"C"`` (row by row), the only order.
         ctx: Ignored; the result is on the device of ``a``.
+        device: The same, as in MXNet 2.0.
         out: Array that the result is written to, of its shape and dtype.
     """
     check_order("full_like", order)
@@ -185,15 +264,29 @@ def full_like(
 
 
 def zeros_like(
-    a: Any, dtype: Any = None, order: str = "C", ctx: Ctx = None, out: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Ctx = None,
+    out: Any = None,
+    *,
+    device: Ctx = None,
 ) -> Any:
     """Return zeros of the same shape as an array; arguments as for `full_like`."""
-    return full_like(a, 0, dtype, order, ctx, out)
+    return full_like(a, 0, dtype, order, ctx or device, out)
 
 
-def ones_like(a: Any, dtype: Any = None, order: str = "C", ctx: Ctx = None, out: Any = None) -> Any:
+def ones_like(
+    a: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Ctx = None,
+    out: Any = None,
+    *,
+    device: Ctx = None,
+) -> Any:
     """Return ones of the same shape as an array; arguments as for `full_like`."""
-    return full_like(a, 1, dtype, order, ctx, out)
+    return full_like(a, 1, dtype, order, ctx or device, out)
 
 
 def empty_like(
@@ -226,6 +319,8 @@ def arange(
     step: float | None = 1,
     dtype: Any = None,
     ctx: Ctx = None,
+    *,
+    device: Ctx = None,
 ) -> Any:
     """Return evenly spaced values in [start, stop); with one bound only, in [0, bound).
 
@@ -235,6 +330,7 @@ def arange(
         step: Difference between neighbouring values, not 0; None for 1.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
+        device: The same, as in MXNet 2.0.
 
     Raises:
         ArgumentError: ``step`` is 0.
@@ -255,7 +351,7 @@ def arange(
         "step": step,
         "dtype": chosen(dtype),
     }
-    return create("_npi_arange", params, ctx, what="arange")
+    return create("_npi_arange", params, ctx or device, what="arange")
 
 
 def linspace(
@@ -267,6 +363,8 @@ def linspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Ctx = None,
+    *,
+    device: Ctx = None,
 ) -> Any:
     """Return evenly spaced values from start to stop.
 
@@ -279,13 +377,14 @@ def linspace(
         dtype: Element type, float32 by default.
         axis: Must be 0.
         ctx: Device; the current context by default.
+        device: The same, as in MXNet 2.0.
     """
     _check_bounds("linspace", start, stop, axis)
     params = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
     values = create(
         "_npi_linspace",
         {**params, "dtype": chosen(dtype)},
-        ctx,
+        ctx or device,
         what="linspace",
     )
     if not retstep:
@@ -310,6 +409,8 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Ctx = None,
+    *,
+    device: Ctx = None,
 ) -> Any:
     """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
     _check_bounds("logspace", start, stop, axis)
@@ -317,7 +418,7 @@ def logspace(
     return create(
         "_npi_logspace",
         {**params, "dtype": chosen(dtype)},
-        ctx,
+        ctx or device,
         what="logspace",
     )
 
@@ -330,49 +431,56 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float32, **kwa
         M: Number of columns; ``N`` by default.
         k: Index of the diagonal: 0 for the main one, positive above it, negative below.
         dtype: Element type.
-        **kwargs: ``ctx``: device.
+        **kwargs: ``ctx`` or ``device``: device.
     """
     params = {"N": N, "M": M, "k": k, "dtype": chosen(dtype)}
-    return create("_npi_eye", params, kwargs.get("ctx"), what="eye")
+    return create("_npi_eye", params, kwargs.get("ctx") or kwargs.get("device"), what="eye")
 
 
-def identity(n: int, dtype: Any = None, ctx: Ctx = None) -> Any:
+def identity(n: int, dtype: Any = None, ctx: Ctx = None, *, device: Ctx = None) -> Any:
     """Return the identity matrix of ``n`` rows, float32 by default."""
     params = {"shape": (n, n), "dtype": chosen(dtype)}
-    return create("_npi_identity", params, ctx, what="identity")
+    return create("_npi_identity", params, ctx or device, what="identity")
 
 
-def indices(dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None) -> Any:
+def indices(
+    dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None, *, device: Ctx = None
+) -> Any:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
     params = {
         "dimensions": extents(dimensions, "indices"),
         "dtype": chosen(dtype, "int32"),
     }
-    return create("_npi_indices", params, ctx, what="indices")
+    return create("_npi_indices", params, ctx or device, what="indices")
 
 
 def _window(name: str, M: int, dtype: Any, ctx: Ctx) -> Any:
     return create(f"_npi_{name}", {"M": M, "dtype": chosen(dtype)}, ctx, what=name)
 
 
-def blackman(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
+def blackman(M: int, dtype: Any = np.float32, ctx: Ctx = None, *, device: Ctx = None) -> Any:
     """Return the Blackman window of ``M`` points."""
-    return _window("blackman", M, dtype, ctx)
+    return _window("blackman", M, dtype, ctx or device)
 
 
-def hamming(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
+def hamming(M: int, dtype: Any = np.float32, ctx: Ctx = None, *, device: Ctx = None) -> Any:
     """Return the Hamming window of ``M`` points."""
-    return _window("hamming", M, dtype, ctx)
+    return _window("hamming", M, dtype, ctx or device)
 
 
-def hanning(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
+def hanning(M: int, dtype: Any = np.float32, ctx: Ctx = None, *, device: Ctx = None) -> Any:
     """Return the Hann window of ``M`` points."""
-    return _window("hanning", M, dtype, ctx)
+    return _window("hanning", M, dtype, ctx or device)
 
 
 def tril(m: Any, k: int = 0) -> Any:
     """Return a matrix with zeros above diagonal ``k``."""
     return call("_npi_tril", (m,), {"k": k}, what="tril")
+
+
+def triu(m: Any, k: int = 0) -> Any:
+    """Return a matrix with zeros below diagonal ``k``."""
+    return call("_npi_triu", (m,), {"k": k}, what="triu")
 
 
 document_arguments(

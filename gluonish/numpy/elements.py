@@ -1,5 +1,6 @@
 """Functions that select, insert, sort and count elements."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import (
     NUMBERS,
     as_value,
+    axis_in,
     call,
     check_order,
     host_values,
@@ -21,6 +23,7 @@ from gluonish.numpy.calls import (
     run,
 )
 from gluonish.numpy.creation import array
+from gluonish.numpy.shapes import broadcast_to, moveaxis
 from gluonish.ops.registry import find_operator
 
 __all__ = [
@@ -32,6 +35,7 @@ __all__ = [
     "nonzero",
     "sort",
     "take",
+    "take_along_axis",
     "unique",
     "unravel_index",
     "where",
@@ -56,6 +60,41 @@ def take(
     if axis is None:
         value, axis = value.reshape(-1), 0
     return call("_npi_take", (value, indices), {"axis": axis, "mode": mode}, out, "take")
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    """Return the elements at an index for each row along an axis, such as those of `argsort`.
+
+    Args:
+        arr: Array.
+        indices: Array of integers with the axes of ``arr``, which broadcast except for ``axis``.
+        axis: The axis; None for the flattened array.
+
+    Raises:
+        ArgumentError: The numbers of axes differ, or the shapes do not broadcast.
+    """
+    value, index = as_value(arr, "take_along_axis"), as_value(indices, "take_along_axis")
+    if axis is None:
+        value, axis = value.reshape(-1), 0
+    along = axis_in(axis, value.ndim, "take_along_axis")
+    try:
+        if value.ndim != index.ndim:
+            raise ValueError
+        leads = [(*x.shape[:along], *x.shape[along + 1 :]) for x in (value, index)]
+        lead = np.broadcast_shapes(*leads)
+    except ValueError:
+        raise ArgumentError(
+            "take_along_axis: expected indices of the shape of the array except along axis "
+            f"{axis}, got {index.shape} for {value.shape}"
+        ) from None
+    size, rows = value.shape[along], math.prod(lead)
+    rows_first = broadcast_to(moveaxis(value, along, -1), (*lead, size)).reshape(-1)
+    chosen = broadcast_to(moveaxis(index, along, -1), (*lead, index.shape[along]))
+    flat = chosen.astype("int64").reshape(rows, -1) if rows else chosen.reshape(rows, 0)
+    flat = where(flat < 0, flat + size, flat)
+    start = array(np.arange(rows, dtype=np.int64)[:, None] * size, ctx=getattr(value, "ctx", None))
+    found = take(rows_first, (flat + start).reshape(chosen.shape), 0)
+    return moveaxis(found, -1, along)
 
 
 def _index_array(what: str, values: Any, ctx: Any) -> Any:
@@ -99,23 +138,41 @@ def nonzero(a: Any) -> tuple[Any, ...]:
     return tuple(found[i] for i in range(found.shape[0]))
 
 
-def sort(a: Any, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
-    """Sort the elements along an axis in ascending order; return a copy.
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+) -> Any:
+    """Sort the elements along an axis; return a copy.
 
     Args:
         a: Array.
         axis: Axis; None for the flattened array.
         kind: Ignored.
         order: Must be None.
+        descending: Whether the largest element comes first.
+        stable: Ignored: equal elements keep their order.
     """
     _check_fields("sort", order)
-    return call("_npi_sort", (a,), {"axis": axis, "is_ascend": True}, what="sort")
+    return call("_npi_sort", (a,), {"axis": axis, "is_ascend": not descending}, what="sort")
 
 
-def argsort(a: Any, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+) -> Any:
     """Return the indices that would sort an array, int64; arguments as for `sort`."""
     _check_fields("argsort", order)
-    params = {"axis": axis, "is_ascend": True, "dtype": "int64"}
+    params = {"axis": axis, "is_ascend": not descending, "dtype": "int64"}
     return call("_npi_argsort", (a,), params, what="argsort")
 
 
@@ -307,4 +364,12 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     return call(operator, inputs, params, what="insert")
 
 
-document_arguments(globals(), __all__)
+document_arguments(
+    globals(),
+    __all__,
+    {
+        "descending": "Whether the largest element comes first.",
+        "order": "Must be None.",
+        "stable": "Accepted and ignored: equal elements keep their order.",
+    },
+)

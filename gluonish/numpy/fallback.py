@@ -79,7 +79,6 @@ __all__ = [
     "signbit",
     "size",
     "spacing",
-    "take_along_axis",
     "trapz",
     "tril_indices_from",
     "trim_zeros",
@@ -191,7 +190,6 @@ setxor1d = official_function("setxor1d", "ar1, ar2, assume_unique=False")
 signbit = official_function("signbit")
 size = official_function("size", "a, axis=None")
 spacing = official_function("spacing")
-take_along_axis = official_function("take_along_axis", "arr, indices, axis")
 trapz = official_function("trapz", "y, x=None, dx=1.0, axis=-1")
 tril_indices_from = official_function("tril_indices_from", "arr, k=0")
 trim_zeros = official_function("trim_zeros", "filt, trim='fb'")

@@ -8,13 +8,14 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.numpy.calls import as_value, axis_in, call, call_list, host_values, pieces
+from gluonish.numpy.calls import as_value, axis_in, call, call_list, host_values, pieces, promoted
 from gluonish.numpy.shapes import ravel
 
 __all__ = [
     "append",
     "array_split",
     "column_stack",
+    "concat",
     "concatenate",
     "dsplit",
     "dstack",
@@ -23,6 +24,7 @@ __all__ = [
     "row_stack",
     "split",
     "stack",
+    "unstack",
     "vsplit",
     "vstack",
 ]
@@ -40,7 +42,25 @@ def concatenate(seq: Any, axis: int | None = 0, out: Any = None) -> Any:
     """
     if axis is None:
         seq, axis = [ravel(x) for x in seq], 0
-    return call_list("_npi_concatenate", seq, {"dim": axis}, out, "concatenate")
+    return call_list(
+        "_npi_concatenate", _alike(seq, "concatenate"), {"dim": axis}, out, "concatenate"
+    )
+
+
+def _alike(arrays: Any, what: str) -> Any:
+    """Return a sequence of arrays in their common dtype; anything else unchanged."""
+    return promoted(what, arrays) if isinstance(arrays, list | tuple) else arrays
+
+
+def concat(seq: Any, axis: int | None = 0, out: Any = None) -> Any:
+    """Concatenate arrays along an axis: `concatenate`.
+
+    Args:
+        seq: The arrays.
+        axis: Axis along which to join; None flattens the arrays first.
+        out: Array that the result is written to, of its shape and dtype.
+    """
+    return concatenate(seq, axis, out)
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
@@ -50,7 +70,22 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 
 def stack(arrays: Any, axis: int = 0, out: Any = None) -> Any:
     """Stack arrays of equal shape along a new axis."""
-    return call_list("_npi_stack", arrays, {"axis": axis}, out, "stack")
+    return call_list("_npi_stack", _alike(arrays, "stack"), {"axis": axis}, out, "stack")
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Split an array along an axis into arrays without it.
+
+    Args:
+        x: Array of at least one axis.
+        axis: The axis.
+
+    Returns:
+        As many arrays as the axis has indices.
+    """
+    value = as_value(x, "unstack")
+    before = (slice(None),) * axis_in(axis, value.ndim, "unstack")
+    return tuple(value[(*before, i)] for i in range(value.shape[len(before)]))
 
 
 def vstack(arrays: Any, out: Any = None) -> Any:

@@ -14,33 +14,48 @@ from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import NUMBERS, as_value, call
 from gluonish.numpy.elements import where
 from gluonish.numpy.official import official_function
+from gluonish.numpy.products import cross, matmul, outer, tensordot, vecdot
 from gluonish.numpy.reductions import max as largest
 from gluonish.numpy.reductions import min as smallest
 from gluonish.numpy.reductions import sum as total
+from gluonish.numpy.shapes import diagonal as matrix_diagonal
+from gluonish.numpy.shapes import matrix_transpose
+from gluonish.numpy.shapes import trace as matrix_trace
 from gluonish.numpy.unary import absolute, sqrt, square
 from gluonish.ops.registry import apply, find_operator
 
 __all__ = [
     "cholesky",
     "cond",
+    "cross",
     "det",
+    "diagonal",
     "eig",
     "eigh",
     "eigvals",
     "eigvalsh",
     "inv",
     "lstsq",
+    "matmul",
+    "matrix_norm",
     "matrix_power",
     "matrix_rank",
+    "matrix_transpose",
     "multi_dot",
     "norm",
+    "outer",
     "pinv",
     "qr",
     "slogdet",
     "solve",
     "svd",
+    "svdvals",
+    "tensordot",
     "tensorinv",
     "tensorsolve",
+    "trace",
+    "vecdot",
+    "vector_norm",
 ]
 
 cond = official_function("cond", "x, p=None", np.linalg, "linalg.")
@@ -279,6 +294,71 @@ def _matrices_last(value: Any, axes: tuple[int, int]) -> Any:
     return value if order == tuple(range(value.ndim)) else value.transpose(order)
 
 
+def diagonal(x: Any, offset: int = 0) -> Any:
+    """Return the diagonals of matrices (..., M, N).
+
+    Args:
+        x: Matrices (..., M, N).
+        offset: Index of the diagonal: 0 for the main one, positive above it, negative below.
+    """
+    return matrix_diagonal(x, offset, -2, -1)
+
+
+def trace(x: Any, offset: int = 0, dtype: Any = None) -> Any:
+    """Return the sums over the diagonals of matrices (..., M, N).
+
+    Args:
+        x: Matrices (..., M, N).
+        offset: Index of the diagonal: 0 for the main one, positive above it, negative below.
+        dtype: Element type of the result and of the sum; that of ``x`` by default.
+    """
+    value = as_value(x, "trace")
+    if dtype is not None:
+        value = value.astype(dtype, copy=False)
+    return matrix_trace(value, offset, -2, -1)
+
+
+def svdvals(a: Any) -> Any:
+    """Return the singular values of matrices (..., M, N), descending: (..., min(M, N))."""
+    value = as_value(a, "svdvals")
+    return svd(_matrices_last(value, (value.ndim - 2, value.ndim - 1)))[1]
+
+
+def matrix_norm(x: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False) -> Any:
+    """Return norms of matrices (..., M, N); see `norm`.
+
+    Args:
+        x: Matrices (..., M, N).
+        ord: ``"fro"``, ``"nuc"``, 1, -1, 2, -2, inf or -inf.
+        axis: The two axes of the matrices.
+        keepdims: Whether to keep the reduced axes, with size 1.
+    """
+    return norm(x, "fro" if ord is None else ord, axis, keepdims)
+
+
+def vector_norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return norms of vectors along axes; see `norm`.
+
+    Args:
+        x: Array of any shape.
+        ord: A number, inf or -inf; None for 2.
+        axis: Axis or axes that hold a vector; None for all, as one vector.
+        keepdims: Whether to keep the reduced axes, with size 1.
+    """
+    value = as_value(x, "vector_norm")
+    ord = 2 if ord is None else ord
+    rank = value.ndim
+    chosen = range(rank) if axis is None else axis if isinstance(axis, list | tuple) else (axis,)
+    axes = sorted(n % rank for n in chosen)
+    others = [i for i in range(rank) if i not in axes]
+    sizes = [value.shape[i] for i in others]
+    rows = value.transpose((*others, *axes)).reshape((*sizes, -1)) if rank else value.reshape(1)
+    result = _vector_norm(rows, ord, -1, keepdims=False)
+    if not keepdims:
+        return result
+    return result.reshape(tuple(1 if i in axes else n for i, n in enumerate(value.shape)))
+
+
 document_arguments(
     globals(),
     __all__,
@@ -286,6 +366,7 @@ document_arguments(
         "a": "Matrices (..., N, N).",
         "b": "Right-hand sides (..., N) or (..., N, K).",
         "svd.a": "Matrices (..., M, N).",
+        "svdvals.a": "Matrices (..., M, N).",
         "tensorinv.a": "Array that is square when reshaped to a matrix.",
         "tensorsolve.a": "Array that is square when reshaped to a matrix.",
         "tensorsolve.axes": "Axes of ``a`` to move to its end first.",

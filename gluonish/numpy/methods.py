@@ -68,6 +68,8 @@ class NumpyMethods:
     __rmul__ = _operator(binary.MULTIPLY, reverse=True)
     __truediv__ = _operator(binary.TRUE_DIVIDE)
     __rtruediv__ = _operator(binary.TRUE_DIVIDE, reverse=True)
+    __floordiv__ = _operator(binary.FLOOR_DIVIDE)
+    __rfloordiv__ = _operator(binary.FLOOR_DIVIDE, reverse=True)
     __mod__ = _operator(binary.MOD)
     __rmod__ = _operator(binary.MOD, reverse=True)
     __pow__ = _operator(binary.POWER)
@@ -78,6 +80,10 @@ class NumpyMethods:
     __ror__ = _operator(binary.BITWISE_OR, reverse=True)
     __xor__ = _operator(binary.BITWISE_XOR)
     __rxor__ = _operator(binary.BITWISE_XOR, reverse=True)
+    __lshift__ = _operator(binary.LEFT_SHIFT)
+    __rlshift__ = _operator(binary.LEFT_SHIFT, reverse=True)
+    __rshift__ = _operator(binary.RIGHT_SHIFT)
+    __rrshift__ = _operator(binary.RIGHT_SHIFT, reverse=True)
     __eq__ = _comparison(binary.EQUAL, unlike=False)
     __ne__ = _comparison(binary.NOT_EQUAL, unlike=True)
     __gt__ = _operator(binary.GREATER)
@@ -94,6 +100,9 @@ class NumpyMethods:
 
     def __neg__(self) -> Any:
         return combine(binary.MULTIPLY, self, -1)  # converts bool to integers
+
+    def __pos__(self) -> Any:
+        return shapes.copy(self)
 
     def __abs__(self) -> Any:
         return unary_call("abs", "_npi_absolute", self)
@@ -117,6 +126,15 @@ class NumpyMethods:
     def T(self) -> Any:  # NumPy's name
         """The value with its axes in reverse order."""
         return shapes.transpose(self)
+
+    @property
+    def mT(self) -> Any:  # NumPy's name
+        """The value with its last two axes swapped.
+
+        Raises:
+            ArgumentError: There are fewer than two axes.
+        """
+        return shapes.matrix_transpose(self)
 
     def all(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         """Return whether all elements are true, over axes."""
@@ -184,6 +202,10 @@ class NumpyMethods:
     def diag(self, k: int = 0, **kwargs: Any) -> Any:
         """Return a diagonal of a matrix, or a matrix with a vector as diagonal."""
         return shapes.diag(self, k)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """Return the diagonals of the matrices that two axes span, as the last axis."""
+        return shapes.diagonal(self, offset, axis1, axis2)
 
     def dot(self, b: Any, out: Any = None) -> Any:
         """Return the product with ``b``: `np.dot`."""

@@ -3,13 +3,29 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.numpy.calls import as_value, call, call_list
-from gluonish.numpy.shapes import ravel
+from gluonish.numpy.array import ndarray
+from gluonish.numpy.calls import as_value, axis_in, call, call_list, promoted
+from gluonish.numpy.official import call_official
+from gluonish.numpy.shapes import expand_dims, moveaxis, ravel, reshape
 from gluonish.numpy.unary import check_options
 
-__all__ = ["dot", "einsum", "inner", "matmul", "outer", "polyval", "tensordot", "vdot"]
+__all__ = [
+    "cross",
+    "dot",
+    "einsum",
+    "inner",
+    "kron",
+    "matmul",
+    "outer",
+    "polyval",
+    "tensordot",
+    "vdot",
+    "vecdot",
+]
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
@@ -28,7 +44,17 @@ def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> Any:
     """
     if kwargs:
         check_options("matmul", kwargs)
-    return call("_npi_matmul", (a, b), out=out, what="matmul")
+    values = promoted("matmul", [as_value(x, "matmul") for x in (a, b)])
+    if _are_whole(values):
+        return call_official(np.matmul, "matmul", values, {"out": out})
+    return call("_npi_matmul", values, out=out, what="matmul")
+
+
+def _are_whole(values: Sequence[Any]) -> bool:
+    """Whether values are arrays of integers, whose products NumPy computes."""
+    return all(isinstance(x, ndarray) and x.dtype.kind in "iu" for x in values) and not any(
+        x.is_traced for x in values
+    )
 
 
 def inner(a: Any, b: Any) -> Any:
@@ -58,6 +84,9 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
     Raises:
         ArgumentError: The axes are not a pair, or their numbers differ.
     """
+    a, b = promoted("tensordot", [as_value(x, "tensordot") for x in (a, b)])
+    if _are_whole((a, b)):
+        return call_official(np.tensordot, "tensordot", (a, b, axes), {})
     if isinstance(axes, int):
         return call("_npi_tensordot_int_axes", (a, b), {"axes": axes}, what="tensordot")
     if not isinstance(axes, list | tuple) or len(axes) != 2:
@@ -67,6 +96,85 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
         raise ArgumentError(f"tensordot: expected as many axes of a as of b, got {axes!r}")
     params = {"a_axes_summed": a_axes, "b_axes_summed": b_axes}
     return call("_npi_tensordot", (a, b), params, what="tensordot")
+
+
+def vecdot(x1: Any, x2: Any, axis: int = -1) -> Any:
+    """Return the sums of products of two arrays over one axis; the other axes broadcast.
+
+    Args:
+        x1: Array of at least one axis.
+        x2: Array of at least one axis, of the same size along it.
+        axis: The axis, counted from the last: -1 is the last of both arrays.
+
+    Raises:
+        ArgumentError: The sizes along the axis differ.
+    """
+    first, second = promoted("vecdot", [as_value(x, "vecdot") for x in (x1, x2)])
+    along = [axis_in(axis, x.ndim, "vecdot") for x in (first, second)]
+    if first.shape[along[0]] != second.shape[along[1]]:
+        raise ArgumentError(
+            f"vecdot: expected equal sizes along axis {axis}, got shapes {first.shape} and "
+            f"{second.shape}"
+        )
+    rows = expand_dims(moveaxis(first, along[0], -1), -2)
+    columns = expand_dims(moveaxis(second, along[1], -1), -1)
+    return reshape(matmul(rows, columns), _broadcast("vecdot", rows, columns))
+
+
+def _broadcast(what: str, rows: Any, columns: Any) -> tuple[int, ...]:
+    """Return the broadcast shape of the leading axes of two stacks of matrices."""
+    try:
+        return np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
+    except ValueError:
+        raise ArgumentError(
+            f"{what}: expected shapes that broadcast, got {rows.shape[:-2]} and "
+            f"{columns.shape[:-2]}"
+        ) from None
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """Return the vector products of vectors of three elements; the other axes broadcast.
+
+    Args:
+        a: Array.
+        b: Array.
+        axisa: Axis of ``a`` that holds the vectors.
+        axisb: Axis of ``b`` that holds the vectors.
+        axisc: Axis of the result that holds the vectors.
+        axis: One axis for all three.
+
+    Raises:
+        ArgumentError: An axis has not three elements.
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    first, second = promoted("cross", [as_value(x, "cross") for x in (a, b)])
+    first, second = moveaxis(first, axisa, -1), moveaxis(second, axisb, -1)
+    if first.shape[-1] != 3 or second.shape[-1] != 3:
+        raise ArgumentError(
+            f"cross: expected vectors of three elements, got {first.shape[-1]} and "
+            f"{second.shape[-1]}"
+        )
+    turned = [first[..., [1, 2, 0]] * second[..., [2, 0, 1]]]
+    turned.append(first[..., [2, 0, 1]] * second[..., [1, 2, 0]])
+    return moveaxis(turned[0] - turned[1], -1, axisc)
+
+
+def kron(a: Any, b: Any) -> Any:
+    """Return the Kronecker product: each element of ``a`` times all of ``b``.
+
+    Args:
+        a: Array.
+        b: Array; the one of fewer axes gets leading axes of size 1.
+    """
+    first, second = (as_value(x, "kron") for x in (a, b))
+    rank = max(first.ndim, second.ndim)
+    sizes = [(1,) * (rank - x.ndim) + x.shape for x in (first, second)]
+    left = reshape(first, tuple(n for size in sizes[0] for n in (size, 1)))
+    right = reshape(second, tuple(n for size in sizes[1] for n in (1, size)))
+    return reshape(left * right, tuple(m * n for m, n in zip(*sizes, strict=True)))
 
 
 def einsum(*operands: Any, **kwargs: Any) -> Any:

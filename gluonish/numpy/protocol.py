@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import NotSupportedError
+from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.official import call_official
 
 __all__ = ["array_function", "array_ufunc", "register_functions"]
@@ -53,19 +54,15 @@ def array_function(
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Dispatch a ufunc, or arithmetic with a NumPy array on the left; for ``__array_ufunc__``.
 
-    Methods other than ``"__call__"``, such as ``"reduce"``, are computed by NumPy.
-
-    Raises:
-        NotSupportedError: ``out`` is a NumPy array.
+    Methods other than ``"__call__"``, such as ``"reduce"``, are computed by NumPy, and so are calls
+    with a NumPy array as ``out``, among them ``values += x``.
     """
     out = kwargs.pop("out", None)
     if out is not None:
+        if all(isinstance(target, np.ndarray) for target in out):
+            hosted = [np.asarray(x) if isinstance(x, NDArray) else x for x in inputs]
+            return getattr(ufunc, method)(*hosted, out=out, **kwargs)
         (out,) = out
-        if isinstance(out, np.ndarray):
-            raise NotSupportedError(
-                f"{ufunc.__name__}: expected out to be an mx.np array, got a NumPy array; assign "
-                "the result's asnumpy()"
-            )
         kwargs["out"] = out
     name = _UFUNC_NAMES.get(ufunc.__name__) or ufunc.__name__
     found = _functions.get(name) if method == "__call__" else None

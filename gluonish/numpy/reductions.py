@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.argument_docs import document_arguments
-from gluonish.numpy.calls import NUMBERS, as_value, call, is_value, pieces
-from gluonish.numpy.creation import array
+from gluonish.core.errors import ArgumentError
+from gluonish.numpy.calls import NUMBERS, as_value, axis_in, call, is_value, pieces
+from gluonish.numpy.creation import array, full
+from gluonish.numpy.joining import concatenate
 
 __all__ = [
     "all",
@@ -15,7 +17,10 @@ __all__ = [
     "argmax",
     "argmin",
     "average",
+    "cumprod",
     "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
     "max",
     "mean",
     "min",
@@ -84,8 +89,11 @@ def std(
     out: Any = None,
     ddof: int = 0,
     keepdims: bool = False,
+    *,
+    correction: int | None = None,
 ) -> Any:
     """Return the standard deviation over axes; arguments as for `var`."""
+    ddof = ddof if correction is None else correction
     params = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
     return call("_npi_std", (a,), params, out, "std")
 
@@ -97,6 +105,8 @@ def var(
     out: Any = None,
     ddof: int = 0,
     keepdims: bool = False,
+    *,
+    correction: int | None = None,
 ) -> Any:
     """Return the variance over axes.
 
@@ -107,7 +117,9 @@ def var(
         out: Array that the result is written to, of its shape and dtype.
         ddof: The sum of squares is divided by the count minus ``ddof``.
         keepdims: Whether to keep the reduced axes, with size 1.
+        correction: The array API's and MXNet 2.0's name of ``ddof``.
     """
+    ddof = ddof if correction is None else correction
     params = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
     return call("_npi_var", (a,), params, out, "var")
 
@@ -166,6 +178,98 @@ def argmin(a: Any, axis: int | None = None, out: Any = None) -> Any:
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     """Return the cumulative sum along an axis; None for the flattened array."""
     return call("_np_cumsum", (a,), {"axis": axis, "dtype": dtype}, out, "cumsum")
+
+
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """Return the cumulative product along an axis; None for the flattened array.
+
+    Args:
+        a: Array of any shape; bools are counted, as int64.
+        axis: Axis; None for the flattened array.
+        dtype: Element type of the result; that of ``a`` by default.
+        out: Array that the result is written to, of its shape and dtype.
+    """
+    value = as_value(a, "cumprod")
+    if dtype is not None:
+        value = value.astype(dtype, copy=False)
+    if axis is None:
+        value, axis = value.reshape(-1), 0
+    return call("_npi_cumprod", (value,), {"axis": axis}, out, "cumprod")
+
+
+def cumulative_sum(
+    x: Any,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> Any:
+    """Return the cumulative sum along an axis.
+
+    Args:
+        x: Array of at least one axis.
+        axis: Axis; may be omitted for a vector.
+        dtype: Element type of the result; that of ``x`` by default, and int64 for bool.
+        out: Array that the result is written to, of its shape and dtype.
+        include_initial: Whether the result begins with 0, and so has one element more.
+
+    Raises:
+        ArgumentError: ``axis`` is omitted, and ``x`` is not a vector.
+    """
+    value, along = _with_axis("cumulative_sum", x, axis)
+    found = call("_np_cumsum", (value,), {"axis": along, "dtype": dtype}, what="cumulative_sum")
+    return _stored(_led(found, along, 0) if include_initial else found, out)
+
+
+def cumulative_prod(
+    x: Any,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> Any:
+    """Return the cumulative product along an axis; arguments as for `cumulative_sum`.
+
+    Args:
+        x: Array of at least one axis.
+        axis: Axis; may be omitted for a vector.
+        dtype: Element type of the result; that of ``x`` by default, and int64 for bool.
+        out: Array that the result is written to, of its shape and dtype.
+        include_initial: Whether the result begins with 1, and so has one element more.
+
+    Raises:
+        ArgumentError: ``axis`` is omitted, and ``x`` is not a vector.
+    """
+    value, along = _with_axis("cumulative_prod", x, axis)
+    found = cumprod(value, along, dtype)
+    return _stored(_led(found, along, 1) if include_initial else found, out)
+
+
+def _with_axis(what: str, x: Any, axis: int | None) -> tuple[Any, int]:
+    value = as_value(x, what)
+    if axis is not None:
+        return value, axis_in(axis, value.ndim, what)
+    if value.ndim != 1:
+        raise ArgumentError(f"{what}: expected an axis of shape {value.shape}, got None")
+    return value, 0
+
+
+def _led(values: Any, axis: int, first: int) -> Any:
+    """Return values with a leading element along an axis."""
+    shape = tuple(1 if i == axis else n for i, n in enumerate(values.shape))
+    return concatenate((full(shape, first, values.dtype, ctx=values.context), values), axis)
+
+
+def _stored(values: Any, out: Any) -> Any:
+    """Return ``out`` with the values; the values themselves without it."""
+    if out is None:
+        return values
+    out[...] = values
+    return out
 
 
 def average(
@@ -241,5 +345,6 @@ document_arguments(
     __all__,
     {
         "axis": "Axis or axes, negative from the last; None for all.",
+        "correction": "The array API's and MXNet 2.0's name of ``ddof``.",
     },
 )

@@ -14,6 +14,7 @@ from gluonish.numpy import (
     numerics,
     products,
     reductions,
+    set_functions,
     shapes,
     unary,
 )
@@ -29,8 +30,8 @@ def functions_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
 
 
 for _module in (
-    *(creation, elements, fallback, joining, numerics, products, reductions, shapes),
-    *(binary, unary),
+    *(creation, elements, fallback, joining, numerics, products, reductions, set_functions),
+    *(binary, shapes, unary),
 ):
     register_functions(functions_of(_module))
 register_functions(functions_of(linalg), "linalg.")
@@ -39,12 +40,7 @@ register_functions(
     {
         "conjugate": fallback.positive,
         "trapezoid": fallback.trapz,
-        "concat": joining.concatenate,
-        "permute_dims": shapes.transpose,
-        "pow": binary.power,
-        "asin": unary.arcsin,
-        "acos": unary.arccos,
-        "atan": unary.arctan,
-        "bitwise_invert": unary.invert,
+        "left_shift": binary.bitwise_left_shift,
+        "right_shift": binary.bitwise_right_shift,
     }
 )

@@ -36,9 +36,11 @@ __all__ = [
     "flip",
     "fliplr",
     "flipud",
+    "matrix_transpose",
     "meshgrid",
     "moveaxis",
     "pad",
+    "permute_dims",
     "ravel",
     "repeat",
     "reshape",
@@ -92,6 +94,24 @@ def ravel(x: Any, order: str = "C") -> Any:
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     """Return the array with its axes in the order of ``axes``; reversed by default."""
     return call("_np_transpose", (a,), {"axes": axes}, what="transpose")
+
+
+def permute_dims(a: Any, axes: Sequence[int] | None = None) -> Any:
+    """Return the array with its axes in the order of ``axes``: `transpose`."""
+    return transpose(a, axes)
+
+
+def matrix_transpose(x: Any) -> Any:
+    """Return the array with its last two axes swapped.
+
+    Raises:
+        ArgumentError: The array has fewer than two axes.
+    """
+    if getattr(x, "ndim", 2) < 2:
+        raise ArgumentError(
+            f"matrix_transpose: expected an array of at least two axes, got shape {x.shape}"
+        )
+    return swapaxes(x, -1, -2)
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:

@@ -12,12 +12,19 @@ from gluonish.numpy.calls import NUMBERS, call, name_function, official, parse_s
 __all__ = [
     "abs",
     "absolute",
+    "acos",
+    "acosh",
     "arccos",
     "arccosh",
     "arcsin",
     "arcsinh",
     "arctan",
     "arctanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bitwise_invert",
     "bitwise_not",
     "cbrt",
     "ceil",
@@ -129,6 +136,13 @@ arcsin = _function("arcsin", "_npi_arcsin", "Inverse sine, in radians.")
 arcsinh = _function("arcsinh", "_npi_arcsinh", "Inverse hyperbolic sine.")
 arctan = _function("arctan", "_npi_arctan", "Inverse tangent, in radians.")
 arctanh = _function("arctanh", "_npi_arctanh", "Inverse hyperbolic tangent.")
+acos = _function("acos", "_npi_arccos", "Inverse cosine, in radians: `arccos`.")
+acosh = _function("acosh", "_npi_arccosh", "Inverse hyperbolic cosine: `arccosh`.")
+asin = _function("asin", "_npi_arcsin", "Inverse sine, in radians: `arcsin`.")
+asinh = _function("asinh", "_npi_arcsinh", "Inverse hyperbolic sine: `arcsinh`.")
+atan = _function("atan", "_npi_arctan", "Inverse tangent, in radians: `arctan`.")
+atanh = _function("atanh", "_npi_arctanh", "Inverse hyperbolic tangent: `arctanh`.")
+bitwise_invert = _function("bitwise_invert", "_npi_bitwise_not", "Bitwise not: `invert`.")
 bitwise_not = _function("bitwise_not", "_npi_bitwise_not", "Bitwise not; logical not for bool.")
 cbrt = _function("cbrt", "_npi_cbrt", "Cube root.")
 ceil = _function("ceil", "_npi_ceil", "The smallest integer that is not less than x.")

@@ -216,19 +216,26 @@ MODULES: dict[str, str] = {
     ),
     "numpy.binary": (
         "_npi_add _npi_add_scalar _npi_arctan2 _npi_arctan2_scalar _npi_copysign "
-        "_npi_copysign_scalar _npi_hypot _npi_hypot_scalar _npi_ldexp _npi_ldexp_scalar "
+        "_npi_copysign_scalar _npi_floor_divide _npi_floor_divide_scalar _npi_fmax "
+        "_npi_fmax_scalar _npi_fmin _npi_fmin_scalar _npi_fmod _npi_fmod_scalar _npi_hypot "
+        "_npi_hypot_scalar _npi_ldexp _npi_ldexp_scalar _npi_logaddexp _npi_logaddexp_scalar "
         "_npi_maximum_scalar _npi_minimum_scalar _npi_mod _npi_mod_scalar _npi_multiply "
         "_npi_multiply_scalar _npi_power _npi_power_scalar _npi_rarctan2_scalar "
-        "_npi_rcopysign_scalar _npi_rldexp_scalar _npi_rmod_scalar _npi_rpower_scalar "
-        "_npi_rsubtract_scalar _npi_rtrue_divide_scalar _npi_subtract _npi_subtract_scalar "
-        "_npi_true_divide _npi_true_divide_scalar"
+        "_npi_rcopysign_scalar _npi_rfloor_divide_scalar _npi_rfmod_scalar _npi_rldexp_scalar "
+        "_npi_rmod_scalar _npi_rpower_scalar _npi_rsubtract_scalar _npi_rtrue_divide_scalar "
+        "_npi_subtract _npi_subtract_scalar _npi_true_divide _npi_true_divide_scalar"
     ),
     "numpy.comparison": (
-        "_npi_bitwise_and _npi_bitwise_and_scalar _npi_bitwise_or _npi_bitwise_or_scalar "
-        "_npi_bitwise_xor _npi_bitwise_xor_scalar _npi_equal _npi_equal_scalar _npi_greater "
-        "_npi_greater_equal _npi_greater_equal_scalar _npi_greater_scalar _npi_lcm "
+        "_npi_bitwise_and _npi_bitwise_and_scalar _npi_bitwise_left_shift "
+        "_npi_bitwise_left_shift_scalar _npi_bitwise_or _npi_bitwise_or_scalar "
+        "_npi_bitwise_right_shift _npi_bitwise_right_shift_scalar _npi_bitwise_xor "
+        "_npi_bitwise_xor_scalar _npi_equal _npi_equal_scalar _npi_gcd _npi_gcd_scalar "
+        "_npi_greater _npi_greater_equal _npi_greater_equal_scalar _npi_greater_scalar _npi_lcm "
         "_npi_lcm_scalar _npi_less _npi_less_equal _npi_less_equal_scalar _npi_less_scalar "
-        "_npi_not_equal _npi_not_equal_scalar _npi_share_memory _npx_constraint_check"
+        "_npi_logical_and _npi_logical_and_scalar _npi_logical_or _npi_logical_or_scalar "
+        "_npi_logical_xor _npi_logical_xor_scalar _npi_not_equal _npi_not_equal_scalar "
+        "_npi_rbitwise_left_shift_scalar _npi_rbitwise_right_shift_scalar _npi_share_memory "
+        "_npx_constraint_check"
     ),
     "numpy.counting": (
         "_histogram _npi_bincount _npi_histogram _npi_nonzero _npi_unique _npx_nonzero"
@@ -238,8 +245,10 @@ MODULES: dict[str, str] = {
         "_npi_hanning _npi_identity _npi_indices _npi_logspace _npi_ones _npi_zeros"
     ),
     "numpy.delete": "_npi_delete",
-    "numpy.diagonal": "_np_diag _np_diagflat _np_diagonal _npi_tril",
-    "numpy.difference": "_cumsum_reversed _np_cumsum _npi_diff _npi_ediff1d cumsum",
+    "numpy.diagonal": "_np_diag _np_diagflat _np_diagonal _npi_tril _npi_triu",
+    "numpy.difference": (
+        "_cumprod_backward _cumsum_reversed _np_cumsum _npi_cumprod _npi_diff _npi_ediff1d cumsum"
+    ),
     "numpy.insert": "_npi_insert_scalar _npi_insert_slice _npi_insert_tensor",
     "numpy.joining": (
         "_npi_column_stack _npi_concatenate _npi_dsplit _npi_dstack _npi_hsplit _npi_hstack "

@@ -2192,6 +2192,16 @@ def _cross_entropy_backward(
     out: None = None,
 ) -> Symbol:
     """Gradient of cross_entropy's data."""
+def _cumprod_backward(
+    g: Symbol | None = None,
+    data: Symbol | None = None,
+    axis: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of the cumulative product of data along axis."""
 def _cumsum_reversed(
     data: Symbol | None = None,
     axis: int = ...,
@@ -4411,6 +4421,25 @@ def _npi_bitwise_and_scalar(
     out: None = None,
 ) -> Symbol:
     """Elementwise bitwise and of data and a number, in the dtype of data."""
+def _npi_bitwise_left_shift(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise left shift of lhs and rhs; shapes broadcast."""
+def _npi_bitwise_left_shift_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise left shift of data and a number, in the dtype of data."""
 def _npi_bitwise_not(
     x: Symbol | None = None,
     *,
@@ -4438,6 +4467,25 @@ def _npi_bitwise_or_scalar(
     out: None = None,
 ) -> Symbol:
     """Elementwise bitwise or of data and a number, in the dtype of data."""
+def _npi_bitwise_right_shift(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise right shift of lhs and rhs; shapes broadcast."""
+def _npi_bitwise_right_shift_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise right shift of data and a number, in the dtype of data."""
 def _npi_bitwise_xor(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -4629,6 +4677,15 @@ def _npi_cosh(
     out: None = None,
 ) -> Symbol:
     """Elementwise hyperbolic cosine."""
+def _npi_cumprod(
+    a: Symbol | None = None,
+    axis: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Cumulative products along axis; of bool in int64."""
 def _npi_cvimdecode(
     buf: Symbol | None = None,
     flag: int = 1,
@@ -4880,6 +4937,86 @@ def _npi_floor(
     out: None = None,
 ) -> Symbol:
     """Elementwise largest integer not above data."""
+def _npi_floor_divide(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise the largest integer that is not greater than lhs / rhs; shapes broadcast and
+    dtypes promote."""
+def _npi_floor_divide_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise the largest integer that is not greater than data / scalar."""
+def _npi_fmax(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of lhs and rhs; the other one where one is NaN; shapes broadcast and
+    dtypes promote."""
+def _npi_fmax_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of data and scalar; the other one where one is NaN."""
+def _npi_fmin(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise minimum of lhs and rhs; the other one where one is NaN; shapes broadcast and
+    dtypes promote."""
+def _npi_fmin_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise minimum of data and scalar; the other one where one is NaN."""
+def _npi_fmod(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise remainder of lhs / rhs, with the sign of lhs; shapes broadcast and dtypes
+    promote."""
+def _npi_fmod_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise remainder of data / scalar, with the sign of data."""
 def _npi_full(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",
@@ -4925,6 +5062,25 @@ def _npi_gather_nd(
     out: None = None,
 ) -> Symbol:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def _npi_gcd(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise greatest common divisor of lhs and rhs; shapes broadcast."""
+def _npi_gcd_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise greatest common divisor of data and a number, in the dtype of data."""
 def _npi_greater(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5285,6 +5441,44 @@ def _npi_log2(
     out: None = None,
 ) -> Symbol:
     """Elementwise binary logarithm."""
+def _npi_logaddexp(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logarithm of exp(lhs) + exp(rhs); shapes broadcast and dtypes promote."""
+def _npi_logaddexp_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logarithm of exp(data) + exp(scalar)."""
+def _npi_logical_and(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logical and of lhs and rhs, as bool; shapes broadcast."""
+def _npi_logical_and_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logical and of data and a number, as bool."""
 def _npi_logical_not(
     x: Symbol | None = None,
     *,
@@ -5293,6 +5487,44 @@ def _npi_logical_not(
     out: None = None,
 ) -> Symbol:
     """Whether each element is 0, as bool."""
+def _npi_logical_or(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logical or of lhs and rhs, as bool; shapes broadcast."""
+def _npi_logical_or_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logical or of data and a number, as bool."""
+def _npi_logical_xor(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logical exclusive or of lhs and rhs, as bool; shapes broadcast."""
+def _npi_logical_xor_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logical exclusive or of data and a number, as bool."""
 def _npi_logistic(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -5664,6 +5896,26 @@ def _npi_rayleigh(
     out: None = None,
 ) -> Symbol:
     """Draw from the Rayleigh distribution."""
+def _npi_rbitwise_left_shift_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise left shift of a number and data, in the dtype of data."""
+def _npi_rbitwise_right_shift_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise right shift of a number and data, in the dtype of data."""
 def _npi_rcopysign_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5704,6 +5956,26 @@ def _npi_reshape(
     out: None = None,
 ) -> Symbol:
     """The same elements in the same order in another shape."""
+def _npi_rfloor_divide_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise the largest integer that is not greater than scalar / data."""
+def _npi_rfmod_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise remainder of scalar / data, with the sign of scalar."""
 def _npi_rint(
     x: Symbol | None = None,
     *,
@@ -6069,6 +6341,15 @@ def _npi_tril(
     out: None = None,
 ) -> Symbol:
     """Lower triangle of matrices: zeros above diagonal k."""
+def _npi_triu(
+    data: Symbol | None = None,
+    k: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Upper triangle of matrices: zeros below diagonal k."""
 def _npi_true_divide(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,

@@ -79,9 +79,22 @@ def test_types_meet_on_either_side(a: str, b: str, expected: str) -> None:
     assert promote(*pair) == promote(*reversed(pair)) == normalize_dtype(expected)
 
 
+@pytest.mark.parametrize("a", [dtype for dtype in DTYPE_FLAGS if dtype.kind in "iu"])
+@pytest.mark.parametrize("b", [dtype for dtype in DTYPE_FLAGS if dtype.kind in "iu"])
+def test_integers_meet_as_in_numpy(a: Any, b: Any) -> None:
+    expected = np.promote_types(a, b)
+    if {a.name, b.name} == {"int8", "uint8"}:
+        expected = np.dtype("int32")  # MXNet's
+    if expected.kind == "f":
+        with pytest.raises(ArgumentTypeError, match="cast one of them first"):
+            promote(a, b)
+    else:
+        assert promote(a, b) == expected
+
+
 def test_types_for_files_only_do_not_meet() -> None:
     with pytest.raises(ArgumentTypeError, match="cast one of them first"):
-        promote(np.dtype("uint16"), np.dtype("float32"))
+        promote(normalize_dtype("float8_e5m2"), np.dtype("float32"))
 
 
 @pytest.mark.parametrize("dtype", ["float31", 3, object, "complex64"])

@@ -123,12 +123,12 @@ MISTAKES = {
         TypeError,
         "numpy.ndarray | mx.nd.array(x)",
     ),
-    "nd.dot numpy": Mistake(
+    "integers + numpy of floats": Mistake(
         """
-        nd.dot(nd.ones((2, 2)), onp.ones((2, 2)))
+        nd.ones((2, 2), dtype="int32") + onp.full((2, 2), 0.5)
         """,
         TypeError,
-        "numpy.ndarray | mx.nd.array(x)",
+        "int32 | float64 | astype",
     ),
     "NDArray + None": Mistake(
         """

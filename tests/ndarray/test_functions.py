@@ -52,8 +52,8 @@ def test_two_numbers_give_a_number(
 
 
 def test_operand_of_another_kind_is_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="expected an array or a number, got numpy"):
-        nd.add(nd.ones(2), np.ones(2))
+    with pytest.raises(ArgumentTypeError, match="expected an array or a number, got str"):
+        nd.add(nd.ones(2), "1")
     with pytest.raises(ArgumentTypeError, match="expected an array or a number, got list"):
         nd.power([2], nd.ones(2))
 

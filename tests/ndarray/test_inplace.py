@@ -48,8 +48,8 @@ def test_operand_of_another_dtype_or_kind_is_refused() -> None:
     x = nd.ones(2)
     with pytest.raises(OperatorError, match="equal dtype"):
         x += nd.ones(2, dtype="int32")
-    with pytest.raises(ArgumentTypeError, match="expected an array or a number, got numpy"):
-        x += np.ones(2)
+    with pytest.raises(ArgumentTypeError, match="expected an array or a number, got list"):
+        x += [1, 1]
 
 
 def test_recorded_array_is_refused_on_both_sides() -> None:

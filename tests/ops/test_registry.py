@@ -66,6 +66,7 @@ NO_GRADIENT = (
     "_contrib_group_adagrad_update",
     "_contrib_quantize",
     "_contrib_requantize",
+    "_cumprod_backward",
     "_custom_backward",
     "_cv",
     "_dropout_keyed",

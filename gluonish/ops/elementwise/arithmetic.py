@@ -37,6 +37,10 @@ def apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = Fals
     if hasattr(other, "__apply__"):
         op = row.broadcast if value._broadcasts else row.elemwise
         return value.__apply__(op, (other, value) if reverse else (value, other), {})
+    if isinstance(other, np.ndarray):
+        found = value._numpy_operand(other, row.broadcast.name)
+        if found is not other:
+            return apply_row(row, value, found, reverse=reverse)
     op = row.rscalar if reverse else row.scalar
     return value.__apply__(op, (value,), scalar_attrs(row, other))
 
@@ -93,6 +97,10 @@ class Arithmetic:
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
         """Run or record an operator."""
         raise NotImplementedError
+
+    def _numpy_operand(self, values: np.ndarray[Any, Any], what: str) -> Any:
+        """Return a NumPy array as a value or number, or as it is where none can be made."""
+        return values
 
     def __add__(self, other: Any) -> Any:
         return apply_row(binary.ADD, self, other)

@@ -14,7 +14,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.elementwise import binary as classic
 from gluonish.ops.elementwise.constant_like import ones_like
-from gluonish.ops.elementwise.unary import SIGN
+from gluonish.ops.elementwise.unary import SIGMOID, SIGN, TRUNC
 from gluonish.ops.numpy.binary_row import Expression, Partial, pair_operator, scalar_operator
 from gluonish.ops.numpy.promotion import true_divide_dtype
 from gluonish.ops.registry import apply
@@ -187,4 +187,63 @@ _row(
     "_npi_ldexp_scalar",
     "_npi_rldexp_scalar",
     check=_numbers,
+)
+
+
+def _ufunc(name: str) -> Expression:
+    def expression(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+        getattr(xp, name)(a, b, out=out)
+
+    return expression
+
+
+_row(
+    "_npi_floor_divide",
+    "the largest integer that is not greater than lhs / rhs",
+    _ufunc("floor_divide"),
+    None,
+    None,
+    "_npi_floor_divide_scalar",
+    "_npi_rfloor_divide_scalar",
+    check=_numbers,
+)
+_row(
+    "_npi_fmod",
+    "remainder of lhs / rhs, with the sign of lhs",
+    _ufunc("fmod"),
+    cut_from_reals(lambda g, a, b: g),
+    cut_from_reals(lambda g, a, b: -g * TRUNC(a / b)),
+    "_npi_fmod_scalar",
+    "_npi_rfmod_scalar",
+    check=_numbers,
+)
+
+
+def _is_nan(x: Any) -> Any:
+    """Return 1 where ``x``, a value or a number, is NaN, else 0."""
+    return classic.NOT_EQUAL(x, x) if hasattr(x, "__apply__") else float(x != x)
+
+
+def _register_extreme(name: str, hit: Row, miss: Row) -> None:
+    """Register ``fmax`` or ``fmin``; of equal operands the left one receives the gradient."""
+    _row(
+        f"_npi_{name}",
+        f"{name[1:]}imum of lhs and rhs; the other one where one is NaN",
+        _ufunc(name),
+        lambda g, a, b: g * (hit(a, b) + _is_nan(b)),
+        lambda g, a, b: g * (miss(a, b) + _is_nan(a) * (1 - _is_nan(b))),
+        f"_npi_{name}_scalar",
+    )
+
+
+_register_extreme("fmax", classic.GREATER_EQUAL, classic.LESSER)
+_register_extreme("fmin", classic.LESSER_EQUAL, classic.GREATER)
+_row(
+    "_npi_logaddexp",
+    "logarithm of exp(lhs) + exp(rhs)",
+    _ufunc("logaddexp"),
+    lambda g, a, b: g * SIGMOID(a - b),
+    lambda g, a, b: g * SIGMOID(b - a),
+    "_npi_logaddexp_scalar",
+    check=_reals,
 )

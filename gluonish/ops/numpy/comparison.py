@@ -79,7 +79,54 @@ _comparison("_npi_less", "_npi_less_scalar", "<", "less")
 _comparison("_npi_less_equal", "_npi_less_equal_scalar", "<=", "less_equal")
 
 
-def _bits(name: str, scalar_name: str, word: str, ufunc: str, *, takes_bool: bool) -> None:
+def _logic(name: str, word: str) -> None:
+    """Register ``_npi_logical_...`` of two arrays, and of an array and a number."""
+    ufunc = f"logical_{name}"
+
+    def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
+        return (Spec(broadcast_shapes(f"_npi_{ufunc}", lhs.shape, rhs.shape), BOOL),)
+
+    def kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any) -> None:
+        getattr(xp, ufunc)(lhs != 0, rhs != 0, out=out)
+
+    def scalar_infer(data: Spec, *, scalar: float, is_int: bool) -> tuple[Spec]:
+        return (Spec(data.shape, BOOL),)
+
+    def scalar_kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool) -> None:
+        getattr(xp, ufunc)(data != 0, bool(scalar), out=out)
+
+    register(
+        Operator(
+            f"_npi_{ufunc}",
+            infer,
+            kernel,
+            zero_gradient,
+            doc=f"Elementwise {word} of lhs and rhs, as bool; shapes broadcast.",
+            inputs=("lhs", "rhs"),
+        )
+    )
+    register(
+        Operator(
+            f"_npi_{ufunc}_scalar",
+            scalar_infer,
+            scalar_kernel,
+            zero_gradient,
+            doc=f"Elementwise {word} of data and a number, as bool.",
+            schema=SCALAR,
+        )
+    )
+
+
+_logic("and", "logical and")
+_logic("or", "logical or")
+_logic("xor", "logical exclusive or")
+
+
+def _bits(
+    name: str, scalar_name: str, word: str, ufunc: str, *, takes_bool: bool, reverse: str = ""
+) -> None:
+    """Register an operation on integers; ``reverse`` names that of a number and an array."""
+
     def check(operator: str, dtype: np.dtype[Any]) -> None:
         if is_floating(dtype) or (dtype == BOOL and not takes_bool):
             kinds = "integers or bool" if takes_bool else "integers"
@@ -94,37 +141,34 @@ def _bits(name: str, scalar_name: str, word: str, ufunc: str, *, takes_bool: boo
         lhs, rhs = converted(xp, lhs, out.dtype), converted(xp, rhs, out.dtype)
         getattr(xp, ufunc)(lhs, rhs, out=out)
 
-    def scalar_infer(data: Spec, *, scalar: float, is_int: bool) -> tuple[Spec]:
-        check(scalar_name, data.dtype)
-        check_number(scalar_name, data.dtype, scalar)
-        return (data,)
+    def infer_with_number(own: str) -> Callable[..., tuple[Spec]]:
+        def scalar_infer(data: Spec, *, scalar: float, is_int: bool) -> tuple[Spec]:
+            check(own, data.dtype)
+            check_number(own, data.dtype, scalar)
+            return (data,)
+
+        return scalar_infer
 
     def scalar_kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool) -> None:
         value = bool(scalar) if data.dtype == BOOL else in_dtype(data.dtype, scalar)
         getattr(xp, ufunc)(data, value, out=out)
 
-    register(
-        Operator(
-            name,
-            infer,
-            kernel,
-            zero_gradient,
-            doc=f"Elementwise {word} of lhs and rhs; shapes broadcast.",
-            inputs=("lhs", "rhs"),
-            execution=Execution(elementwise=True),
+    def reverse_kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool) -> None:
+        getattr(xp, ufunc)(in_dtype(data.dtype, scalar), data, out=out)
+
+    def operator(own: str, infer: Any, kernel: Any, doc: str, **options: Any) -> None:
+        elementwise = Execution(elementwise=True)
+        register(
+            Operator(own, infer, kernel, zero_gradient, doc=doc, execution=elementwise, **options)
         )
-    )
-    register(
-        Operator(
-            scalar_name,
-            scalar_infer,
-            scalar_kernel,
-            zero_gradient,
-            doc=f"Elementwise {word} of data and a number, in the dtype of data.",
-            schema=SCALAR,
-            execution=Execution(elementwise=True),
-        )
-    )
+
+    doc = f"Elementwise {word} of lhs and rhs; shapes broadcast."
+    operator(name, infer, kernel, doc, inputs=("lhs", "rhs"))
+    doc = f"Elementwise {word} of data and a number, in the dtype of data."
+    operator(scalar_name, infer_with_number(scalar_name), scalar_kernel, doc, schema=SCALAR)
+    if reverse:
+        doc = f"Elementwise {word} of a number and data, in the dtype of data."
+        operator(reverse, infer_with_number(reverse), reverse_kernel, doc, schema=SCALAR)
 
 
 _bits(
@@ -149,6 +193,16 @@ _bits(
     takes_bool=True,
 )
 _bits("_npi_lcm", "_npi_lcm_scalar", "least common multiple", "lcm", takes_bool=False)
+_bits("_npi_gcd", "_npi_gcd_scalar", "greatest common divisor", "gcd", takes_bool=False)
+for _name in ("left_shift", "right_shift"):
+    _bits(
+        f"_npi_bitwise_{_name}",
+        f"_npi_bitwise_{_name}_scalar",
+        _name.replace("_", " "),
+        _name,
+        takes_bool=False,
+        reverse=f"_npi_rbitwise_{_name}_scalar",
+    )
 
 
 def _check_infer(input: Spec, *, msg: str) -> tuple[Spec]:  # noqa: A002  # MXNet's name

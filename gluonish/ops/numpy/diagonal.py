@@ -1,4 +1,4 @@
-"""diag, diagflat, diagonal and tril: diagonals and lower triangles of matrices."""
+"""diag, diagflat, diagonal, tril and triu: diagonals and triangles of matrices."""
 
 from types import ModuleType
 from typing import Any
@@ -126,36 +126,42 @@ DIAGONAL = register(
 )
 
 
-def _tril_infer(data: Spec, *, k: int) -> tuple[Spec]:
-    refuse_bool("_npi_tril", data)
-    rank = len(data.shape)
-    if rank == 0:
-        raise OperatorError("_npi_tril: expected data of at least one axis, got ()")
-    if rank > 1:
-        return (data,)
-    extent = data.shape[0]
-    _square_shape("_npi_tril", extent, 0)
-    return (Spec(data.shape * 2, data.dtype),)
+def _triangle(word: str, name: str, zeros: str) -> Operator:
+    """Register ``_npi_tril`` or ``_npi_triu``."""
 
+    def infer(data: Spec, *, k: int) -> tuple[Spec]:
+        refuse_bool(name, data)
+        rank = len(data.shape)
+        if rank == 0:
+            raise OperatorError(f"{name}: expected data of at least one axis, got ()")
+        if rank > 1:
+            return (data,)
+        extent = data.shape[0]
+        _square_shape(name, extent, 0)
+        return (Spec(data.shape * 2, data.dtype),)
 
-def _tril_kernel(xp: ModuleType, out: Any, data: Any, *, k: int) -> None:
-    rows, columns = out.shape[-2:]
-    k = max(-rows, min(k, columns))
-    below = xp.arange(columns) <= xp.arange(rows)[:, None] + k
-    out[...] = xp.where(below, data, data.dtype.type(0))
+    def kernel(xp: ModuleType, out: Any, data: Any, *, k: int) -> None:
+        rows, columns = out.shape[-2:]
+        k = max(-rows, min(k, columns))
+        offsets = xp.arange(columns) - xp.arange(rows)[:, None]
+        inside = offsets <= k if word == "Lower" else offsets >= k
+        out[...] = xp.where(inside, data, data.dtype.type(0))
 
-
-TRIL = register(
-    Operator(
-        "_npi_tril",
-        _tril_infer,
-        _tril_kernel,
-        moved_gradient("_npi_tril", _tril_kernel),
-        doc=(
-            "Lower triangle of matrices: zeros above diagonal k. A vector is first broadcast to\n"
-            "a square matrix whose rows are copies of it.\n\n"
-            "Shapes: data (..., rows, columns) and output the same; data (n,), output (n, n)."
-        ),
-        schema=Schema(k=integer(0)),
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            moved_gradient(name, kernel),
+            doc=(
+                f"{word} triangle of matrices: zeros {zeros} diagonal k. A vector is first\n"
+                "broadcast to a square matrix whose rows are copies of it.\n\n"
+                "Shapes: data (..., rows, columns) and output the same; data (n,), output (n, n)."
+            ),
+            schema=Schema(k=integer(0)),
+        )
     )
-)
+
+
+TRIL = _triangle("Lower", "_npi_tril", "above")
+TRIU = _triangle("Upper", "_npi_triu", "below")

@@ -1,4 +1,4 @@
-"""diff, ediff1d and cumsum: differences between neighbours, and cumulative sums."""
+"""diff, ediff1d, cumsum and cumprod: differences of neighbours, cumulative sums and products."""
 
 from types import ModuleType
 from typing import Any
@@ -248,6 +248,69 @@ _REVERSED = register(
             "Cumulative sums from the end: the sum of the elements from each one to the last\n"
             "along axis."
         ),
+        schema=Schema(axis=integer()),
+    )
+)
+
+
+def _infer_product(a: Spec, *, axis: int) -> tuple[Spec]:
+    normalize_axis("_npi_cumprod", axis, len(a.shape))
+    return (Spec(a.shape, _dtype(a.dtype, None)),)
+
+
+def _products(xp: ModuleType, a: Any, axis: int, dtype: Any) -> Any:
+    accumulate = np.multiply.accumulate if xp is np else xp.cumprod
+    return accumulate(a, axis=axis, dtype=dtype)
+
+
+def _kernel_product(xp: ModuleType, out: Any, a: Any, *, axis: int) -> None:
+    convert(out, _products(xp, a, axis, accumulator(out.dtype)))
+
+
+def _gradient_product(g: V, a: Any, *, axis: int) -> tuple[Any]:
+    if dtype_of(a) == BOOL:
+        return (None,)
+    return (apply(_CUMPROD_BACKWARD, (cast(g, dtype_of(a)), a), {"axis": axis}),)
+
+
+CUMPROD = register(
+    Operator(
+        "_npi_cumprod",
+        _infer_product,
+        _kernel_product,
+        _gradient_product,
+        doc=(
+            "Cumulative products along axis; of bool in int64.\n\n"
+            "Shapes: a any of at least one axis, output the same."
+        ),
+        inputs=("a",),
+        schema=Schema(axis=integer()),
+    )
+)
+
+
+def _kernel_product_backward(xp: ModuleType, out: Any, g: Any, data: Any, *, axis: int) -> None:
+    """Fill the sums over i >= k of g_i times the product of all elements to i without the k-th.
+
+    No division, since elements may be 0: the products before k times a sum from the end.
+    """
+    wide = accumulator(data.dtype)
+    x = xp.moveaxis(xp.asarray(data, dtype=wide), axis, 0)
+    rest = xp.moveaxis(xp.array(g, dtype=wide), axis, 0)
+    for i in range(len(x) - 2, -1, -1):
+        rest[i] += x[i + 1] * rest[i + 1]
+    rest[1:] *= _products(xp, x, 0, wide)[:-1]
+    out[...] = xp.moveaxis(rest, 0, axis).astype(out.dtype)
+
+
+_CUMPROD_BACKWARD = register(
+    Operator(
+        "_cumprod_backward",
+        lambda g, data, *, axis: (data,),
+        _kernel_product_backward,
+        None,
+        doc="Gradient of the cumulative product of data along axis.",
+        inputs=("g", "data"),
         schema=Schema(axis=integer()),
     )
 )

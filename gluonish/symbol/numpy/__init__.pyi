@@ -21,6 +21,10 @@ def abs(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Absolute value."""
 def absolute(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Absolute value."""
+def acos(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse cosine, in radians: `arccos`."""
+def acosh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse hyperbolic cosine: `arccosh`."""
 def add(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """x1 + x2."""
 def all(
@@ -87,6 +91,8 @@ def arange(
     step: Any = 1,
     dtype: Any = None,
     ctx: Any = None,
+    *,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return evenly spaced values in [start, stop); with one bound only, in [0, bound)."""
 def arccos(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -115,13 +121,21 @@ def argpartition(
     order: Any = None,
 ) -> NumpySymbol:
     """Perform an indirect partition along the given axis using the"""
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> NumpySymbol:
+def argsort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    descending: builtins.bool = False,
+    stable: builtins.bool = True,
+) -> NumpySymbol:
     """Return the indices that would sort an array, int64; arguments as for `sort`."""
 def argwhere(a: Any) -> NumpySymbol:
     """Find the indices of array elements that are non-zero, grouped by element."""
 def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Round to a number of decimals; halves go to the even neighbour."""
-def array(object: Any, dtype: Any = None, ctx: Any = None) -> NumpySymbol:
+def array(object: Any, dtype: Any = None, ctx: Any = None, *, device: Any = None) -> NumpySymbol:
     """Create an array from a copy of other values."""
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> NumpySymbol:
     """True if two arrays have the same shape and elements, False otherwise."""
@@ -129,6 +143,20 @@ def array_equiv(a1: Any, a2: Any) -> NumpySymbol:
     """Returns True if input arrays are shape consistent and all elements equal."""
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> NumpySymbol:
     """Split an array along an axis; the parts may differ in size by 1, larger ones first."""
+def asarray(obj: Any, dtype: Any = None, device: Any = None, copy: Any = None) -> NumpySymbol:
+    """Return values as an array; an array of this dtype and device is returned itself."""
+def asin(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse sine, in radians: `arcsin`."""
+def asinh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse hyperbolic sine: `arcsinh`."""
+def astype(x: Any, dtype: Any, *, copy: builtins.bool = True, device: Any = None) -> NumpySymbol:
+    """Return an array converted to another dtype."""
+def atan(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse tangent, in radians: `arctan`."""
+def atan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Angle of the point (x2, x1), in radians: `arctan2`."""
+def atanh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse hyperbolic tangent: `arctanh`."""
 def atleast_1d(
     *data: NumpySymbol | Sequence[NumpySymbol],
     num_args: int = ...,
@@ -165,13 +193,19 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> NumpySymbol:
     """Count the occurrences of each integer from 0, or sum their weights."""
 def bitwise_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Bitwise and."""
+def bitwise_invert(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Bitwise not: `invert`."""
+def bitwise_left_shift(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """x1 * 2 ** x2 of integers."""
 def bitwise_not(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Bitwise not; logical not for bool."""
 def bitwise_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Bitwise or."""
+def bitwise_right_shift(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """x1 // 2 ** x2 of integers."""
 def bitwise_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Bitwise exclusive or."""
-def blackman(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+def blackman(M: int, dtype: Any = ..., ctx: Any = None, *, device: Any = None) -> NumpySymbol:
     """Return the Blackman window of ``M`` points."""
 def bool(value: Any = False) -> NumpySymbol:
     """Boolean type (True or False), stored as a byte."""
@@ -181,6 +215,8 @@ def broadcast_arrays(*args: Any) -> NumpySymbol:
     """Return the arrays broadcast to one shape."""
 def broadcast_to(array: Any, shape: Any) -> NumpySymbol:
     """Return the array with axes of size 1 stretched to ``shape``; for a number `np.full`."""
+def can_cast(from_: Any, to: Any) -> NumpySymbol:
+    """Return whether a type is converted to another by promotion."""
 def cbrt(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Cube root."""
 def ceil(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -193,6 +229,8 @@ def column_stack(tup: Any) -> NumpySymbol:
     """Stack arrays along axis 1; vectors become columns."""
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
     """Return selected slices of an array along given axis."""
+def concat(seq: Any, axis: Any = 0, out: Any = None) -> NumpySymbol:
+    """Concatenate arrays along an axis: `concatenate`."""
 def concatenate(seq: Any, axis: Any = 0, out: Any = None) -> NumpySymbol:
     """Concatenate arrays along an axis."""
 def copy(
@@ -235,6 +273,17 @@ def cov(
     dtype: Any = None,
 ) -> NumpySymbol:
     """Estimate a covariance matrix, given data and weights."""
+def cross(
+    a: Any,
+    b: Any,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: Any = None,
+) -> NumpySymbol:
+    """Return the vector products of vectors of three elements; the other axes broadcast."""
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> NumpySymbol:
+    """Return the cumulative product along an axis; None for the flattened array."""
 def cumsum(
     a: NumpySymbol | None = None,
     axis: int | None = None,
@@ -245,6 +294,24 @@ def cumsum(
     out: None = None,
 ) -> NumpySymbol:
     """Cumulative sums along axis, or of all elements in row-major order."""
+def cumulative_prod(
+    x: Any,
+    *,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the cumulative product along an axis; arguments as for `cumulative_sum`."""
+def cumulative_sum(
+    x: Any,
+    *,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the cumulative sum along an axis."""
 def deg2rad(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Degrees as radians."""
 def degrees(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -314,7 +381,14 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NumpySymbol:
     """Return the differences of neighbouring elements of the flattened array."""
 def einsum(*operands: Any, **kwargs: Any) -> NumpySymbol:
     """Evaluate Einstein's summation convention: sums of products of arrays."""
-def empty(shape: Any, dtype: Any = ..., order: str = "C", ctx: Any = None) -> NumpySymbol:
+def empty(
+    shape: Any,
+    dtype: Any = ...,
+    order: str = "C",
+    ctx: Any = None,
+    *,
+    device: Any = None,
+) -> NumpySymbol:
     """Return an array to be filled later, which is zeroed; arguments as for `zeros`."""
 def empty_like(
     prototype: Any,
@@ -361,8 +435,18 @@ def float_power(*args: Any, **kwargs: Any) -> NumpySymbol:
     """First array elements raised to powers from second array, element-wise."""
 def floor(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """The largest integer that is not greater than x."""
+def floor_divide(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """The largest integer that is not greater than x1 / x2."""
+def fmax(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """The larger one; the other one where one is NaN."""
+def fmin(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """The smaller one; the other one where one is NaN."""
+def fmod(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Remainder of x1 / x2, with the sign of x1."""
 def frexp(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Decompose the elements of x into mantissa and twos exponent."""
+def from_dlpack(x: Any, *, device: Any = None, copy: Any = None) -> NumpySymbol:
+    """Return an array on the memory of an array of another library."""
 def full(
     shape: Any,
     fill_value: Any,
@@ -370,6 +454,8 @@ def full(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
+    *,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return an array filled with one value."""
 def full_like(
@@ -379,17 +465,21 @@ def full_like(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
+    *,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return an array of the same shape as another, filled with one value."""
+def gcd(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Greatest common divisor of integers."""
 def genfromtxt(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Load data from a text file, with missing values handled as specified."""
 def greater(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 > x2."""
 def greater_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 >= x2."""
-def hamming(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+def hamming(M: int, dtype: Any = ..., ctx: Any = None, *, device: Any = None) -> NumpySymbol:
     """Return the Hamming window of ``M`` points."""
-def hanning(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+def hanning(M: int, dtype: Any = ..., ctx: Any = None, *, device: Any = None) -> NumpySymbol:
     """Return the Hann window of ``M`` points."""
 def heaviside(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Compute the Heaviside step function."""
@@ -436,16 +526,26 @@ def hypot(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """sqrt(x1 ** 2 + x2 ** 2)."""
 def i0(x: Any) -> NumpySymbol:
     """Modified Bessel function of the first kind, order 0."""
-def identity(n: int, dtype: Any = None, ctx: Any = None) -> NumpySymbol:
+def identity(n: int, dtype: Any = None, ctx: Any = None, *, device: Any = None) -> NumpySymbol:
     """Return the identity matrix of ``n`` rows, float32 by default."""
+def iinfo(int_type: Any) -> NumpySymbol:
+    """iinfo(type)"""
 def in1d(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> NumpySymbol:
     """in1d"""
-def indices(dimensions: Any, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+def indices(
+    dimensions: Any,
+    dtype: Any = ...,
+    ctx: Any = None,
+    *,
+    device: Any = None,
+) -> NumpySymbol:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
 def inner(a: Any, b: Any) -> NumpySymbol:
     """Return the sum of products over the last axes."""
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> NumpySymbol:
     """Return a copy with values inserted before given indices along an axis."""
+def int16(value: Any = 0) -> NumpySymbol:
+    """Signed integer type, compatible with C ``short``."""
 def int32(value: Any = 0) -> NumpySymbol:
     """Signed integer type, compatible with C ``int``."""
 def int64(value: Any = 0) -> NumpySymbol:
@@ -478,6 +578,8 @@ def isclose(
     equal_nan: Any = False,
 ) -> NumpySymbol:
     """Returns a boolean array where two arrays are element-wise equal within a"""
+def isdtype(dtype: Any, kind: Any) -> NumpySymbol:
+    """Return whether an element type is of a kind."""
 def isfinite(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Whether x is neither infinite nor NaN."""
 def isin(
@@ -497,6 +599,8 @@ def isposinf(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Whether x is positive infinity."""
 def ix_(*args: Any) -> NumpySymbol:
     """Construct an open mesh from multiple sequences."""
+def kron(a: Any, b: Any) -> NumpySymbol:
+    """Return the Kronecker product: each element of ``a`` times all of ``b``."""
 def lcm(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Least common multiple of integers."""
 def ldexp(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -516,6 +620,8 @@ def linspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Any = None,
+    *,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return evenly spaced values from start to stop."""
 def log(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -526,8 +632,16 @@ def log1p(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """log(1 + x), accurate for small x."""
 def log2(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Logarithm to the base 2."""
+def logaddexp(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """log(exp(x1) + exp(x2))."""
+def logical_and(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """Whether both are nonzero."""
 def logical_not(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Whether x is zero."""
+def logical_or(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """Whether one is nonzero."""
+def logical_xor(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """Whether exactly one is nonzero."""
 def logspace(
     start: float,
     stop: float,
@@ -537,10 +651,14 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Any = None,
+    *,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
 def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Return the matrix product over the last two axes; the others broadcast."""
+def matrix_transpose(x: Any) -> NumpySymbol:
+    """Return the array with its last two axes swapped."""
 def max(
     a: NumpySymbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -696,7 +814,14 @@ def not_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 != x2."""
 def npv(*args: Any, **kwds: Any) -> NumpySymbol:
     """Not supported: NumPy removed ``npv``; use the package numpy_financial."""
-def ones(shape: Any, dtype: Any = ..., order: str = "C", ctx: Any = None) -> NumpySymbol:
+def ones(
+    shape: Any,
+    dtype: Any = ...,
+    order: str = "C",
+    ctx: Any = None,
+    *,
+    device: Any = None,
+) -> NumpySymbol:
     """Return an array of ones; arguments as for `zeros`."""
 def ones_like(
     a: Any,
@@ -704,6 +829,8 @@ def ones_like(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
+    *,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return ones of the same shape as an array; arguments as for `full_like`."""
 def outer(a: Any, b: Any) -> NumpySymbol:
@@ -730,6 +857,8 @@ def percentile(
     keepdims: builtins.bool = False,
 ) -> NumpySymbol:
     """Return the ``q``-th percentile of the elements over axes."""
+def permute_dims(a: Any, axes: Any = None) -> NumpySymbol:
+    """Return the array with its axes in the order of ``axes``: `transpose`."""
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> NumpySymbol:
     """Evaluate a piecewise-defined function."""
 def poly(seq_of_zeros: Any) -> NumpySymbol:
@@ -758,6 +887,8 @@ def polyval(p: Any, x: Any) -> NumpySymbol:
     """Return the values at ``x`` of the polynomial with coefficients ``p``, the highest first."""
 def positive(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Numerical positive, element-wise."""
+def pow(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x1 to the power of x2: `power`."""
 def power(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """x1 to the power of x2."""
 def ppmt(*args: Any, **kwds: Any) -> NumpySymbol:
@@ -891,8 +1022,16 @@ def sometrue(
     out: None = None,
 ) -> NumpySymbol:
     """Whether any element along axis is not 0, all axes by default, as bool."""
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> NumpySymbol:
-    """Sort the elements along an axis in ascending order; return a copy."""
+def sort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    descending: builtins.bool = False,
+    stable: builtins.bool = True,
+) -> NumpySymbol:
+    """Sort the elements along an axis; return a copy."""
 def spacing(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Return the distance between x and the nearest adjacent number."""
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> NumpySymbol:
@@ -919,6 +1058,8 @@ def std(
     out: Any = None,
     ddof: int = 0,
     keepdims: builtins.bool = False,
+    *,
+    correction: Any = None,
 ) -> NumpySymbol:
     """Return the standard deviation over axes; arguments as for `var`."""
 def subtract(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -945,8 +1086,8 @@ def take(
     out: Any = None,
 ) -> NumpySymbol:
     """Return elements at given indices along an axis."""
-def take_along_axis(arr: Any, indices: Any, axis: Any) -> NumpySymbol:
-    """Take values from the input array by matching 1d index and data slices."""
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> NumpySymbol:
+    """Return the elements at an index for each row along an axis, such as those of `argsort`."""
 def tan(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Tangent of radians."""
 def tanh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -983,12 +1124,20 @@ def tril_indices_from(arr: Any, k: Any = 0) -> NumpySymbol:
     """Return the indices for the lower-triangle of arr."""
 def trim_zeros(filt: Any, trim: Any = "fb") -> NumpySymbol:
     """Remove values along a dimension which are zero along all other."""
+def triu(m: Any, k: int = 0) -> NumpySymbol:
+    """Return a matrix with zeros below diagonal ``k``."""
 def triu_indices_from(arr: Any, k: Any = 0) -> NumpySymbol:
     """Return the indices for the upper-triangle of arr."""
 def true_divide(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """x1 / x2; float32 for integers."""
 def trunc(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """The nearest integer towards zero."""
+def uint16(value: Any = 0) -> NumpySymbol:
+    """Unsigned integer type, compatible with C ``unsigned short``."""
+def uint32(value: Any = 0) -> NumpySymbol:
+    """Unsigned integer type, compatible with C ``unsigned int``."""
+def uint64(value: Any = 0) -> NumpySymbol:
+    """Unsigned signed integer type, 64bit on 64bit systems and 32bit on 32bit systems."""
 def uint8(value: Any = 0) -> NumpySymbol:
     """Unsigned integer type, compatible with C ``unsigned char``."""
 def union1d(ar1: Any, ar2: Any) -> NumpySymbol:
@@ -1001,10 +1150,20 @@ def unique(
     axis: Any = None,
 ) -> NumpySymbol:
     """Return the distinct elements in ascending order."""
+def unique_all(x: Any) -> NumpySymbol:
+    """Return the distinct elements, with their indices, inverse indices and counts."""
+def unique_counts(x: Any) -> NumpySymbol:
+    """Return the distinct elements and the number of occurrences of each."""
+def unique_inverse(x: Any) -> NumpySymbol:
+    """Return the distinct elements and the indices that reconstruct the array from them."""
+def unique_values(x: Any) -> NumpySymbol:
+    """Return the distinct elements in ascending order."""
 def unpackbits(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Unpacks elements of a uint8 array into a binary-valued output array."""
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> NumpySymbol:
     """Convert flat indices to a tuple of indices along each axis."""
+def unstack(x: Any, *, axis: int = 0) -> NumpySymbol:
+    """Split an array along an axis into arrays without it."""
 def unwrap(
     p: Any,
     discont: Any = None,
@@ -1022,17 +1181,28 @@ def var(
     out: Any = None,
     ddof: int = 0,
     keepdims: builtins.bool = False,
+    *,
+    correction: Any = None,
 ) -> NumpySymbol:
     """Return the variance over axes."""
 def vdot(a: Any, b: Any) -> NumpySymbol:
     """Return the sum of products of all elements."""
+def vecdot(x1: Any, x2: Any, axis: int = -1) -> NumpySymbol:
+    """Return the sums of products of two arrays over one axis; the other axes broadcast."""
 def vsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
     """Split an array of two or more axes along axis 0."""
 def vstack(arrays: Any, out: Any = None) -> NumpySymbol:
     """Stack arrays along axis 0; vectors become rows."""
 def where(condition: Any, x: Any = None, y: Any = None) -> NumpySymbol:
     """Return elements of ``x`` where a condition is true, and of ``y`` elsewhere."""
-def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> NumpySymbol:
+def zeros(
+    shape: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Any = None,
+    *,
+    device: Any = None,
+) -> NumpySymbol:
     """Return an array of zeros."""
 def zeros_like(
     a: Any,
@@ -1040,5 +1210,7 @@ def zeros_like(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
+    *,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return zeros of the same shape as an array; arguments as for `full_like`."""

@@ -22,8 +22,10 @@ from gluonish.symbol.numpy import around as around
 from gluonish.symbol.numpy import average as average
 from gluonish.symbol.numpy import bincount as bincount
 from gluonish.symbol.numpy import bitwise_and as bitwise_and
+from gluonish.symbol.numpy import bitwise_left_shift as bitwise_left_shift
 from gluonish.symbol.numpy import bitwise_not as bitwise_not
 from gluonish.symbol.numpy import bitwise_or as bitwise_or
+from gluonish.symbol.numpy import bitwise_right_shift as bitwise_right_shift
 from gluonish.symbol.numpy import bitwise_xor as bitwise_xor
 from gluonish.symbol.numpy import blackman as blackman
 from gluonish.symbol.numpy import broadcast_to as broadcast_to
@@ -35,6 +37,7 @@ from gluonish.symbol.numpy import concatenate as concatenate
 from gluonish.symbol.numpy import copysign as copysign
 from gluonish.symbol.numpy import cos as cos
 from gluonish.symbol.numpy import cosh as cosh
+from gluonish.symbol.numpy import cumprod as cumprod
 from gluonish.symbol.numpy import degrees as degrees
 from gluonish.symbol.numpy import delete as delete
 from gluonish.symbol.numpy import diag_indices_from as diag_indices_from
@@ -51,8 +54,13 @@ from gluonish.symbol.numpy import eye as eye
 from gluonish.symbol.numpy import fix as fix
 from gluonish.symbol.numpy import flip as flip
 from gluonish.symbol.numpy import floor as floor
+from gluonish.symbol.numpy import floor_divide as floor_divide
+from gluonish.symbol.numpy import fmax as fmax
+from gluonish.symbol.numpy import fmin as fmin
+from gluonish.symbol.numpy import fmod as fmod
 from gluonish.symbol.numpy import full as full
 from gluonish.symbol.numpy import full_like as full_like
+from gluonish.symbol.numpy import gcd as gcd
 from gluonish.symbol.numpy import greater as greater
 from gluonish.symbol.numpy import greater_equal as greater_equal
 from gluonish.symbol.numpy import hamming as hamming
@@ -77,7 +85,11 @@ from gluonish.symbol.numpy import log as log
 from gluonish.symbol.numpy import log10 as log10
 from gluonish.symbol.numpy import log1p as log1p
 from gluonish.symbol.numpy import log2 as log2
+from gluonish.symbol.numpy import logaddexp as logaddexp
+from gluonish.symbol.numpy import logical_and as logical_and
 from gluonish.symbol.numpy import logical_not as logical_not
+from gluonish.symbol.numpy import logical_or as logical_or
+from gluonish.symbol.numpy import logical_xor as logical_xor
 from gluonish.symbol.numpy import logspace as logspace
 from gluonish.symbol.numpy import matmul as matmul
 from gluonish.symbol.numpy import maximum as maximum
@@ -116,6 +128,7 @@ from gluonish.symbol.numpy import tanh as tanh
 from gluonish.symbol.numpy import tensordot as tensordot
 from gluonish.symbol.numpy import tile as tile
 from gluonish.symbol.numpy import tril as tril
+from gluonish.symbol.numpy import triu as triu
 from gluonish.symbol.numpy import true_divide as true_divide
 from gluonish.symbol.numpy import trunc as trunc
 from gluonish.symbol.numpy import unique as unique
@@ -181,6 +194,16 @@ def bitwise_and_scalar(
     out: None = None,
 ) -> NumpySymbol:
     """Elementwise bitwise and of data and a number, in the dtype of data."""
+def bitwise_left_shift_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise left shift of data and a number, in the dtype of data."""
 def bitwise_or_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -191,6 +214,16 @@ def bitwise_or_scalar(
     out: None = None,
 ) -> NumpySymbol:
     """Elementwise bitwise or of data and a number, in the dtype of data."""
+def bitwise_right_shift_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise right shift of data and a number, in the dtype of data."""
 def bitwise_xor_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -379,6 +412,46 @@ def exponential(
     out: None = None,
 ) -> NumpySymbol:
     """Draw from the exponential distribution."""
+def floor_divide_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise the largest integer that is not greater than data / scalar."""
+def fmax_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise maximum of data and scalar; the other one where one is NaN."""
+def fmin_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise minimum of data and scalar; the other one where one is NaN."""
+def fmod_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise remainder of data / scalar, with the sign of data."""
 def gamma(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -402,6 +475,16 @@ def gather_nd(
     out: None = None,
 ) -> NumpySymbol:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def gcd_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise greatest common divisor of data and a number, in the dtype of data."""
 def greater_equal_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -540,6 +623,46 @@ def less_scalar(
     out: None = None,
 ) -> NumpySymbol:
     """Elementwise data < scalar, as bool."""
+def logaddexp_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise logarithm of exp(data) + exp(scalar)."""
+def logical_and_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise logical and of data and a number, as bool."""
+def logical_or_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise logical or of data and a number, as bool."""
+def logical_xor_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise logical exclusive or of data and a number, as bool."""
 def logistic(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -739,6 +862,26 @@ def rayleigh(
     out: None = None,
 ) -> NumpySymbol:
     """Draw from the Rayleigh distribution."""
+def rbitwise_left_shift_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise left shift of a number and data, in the dtype of data."""
+def rbitwise_right_shift_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise right shift of a number and data, in the dtype of data."""
 def rcopysign_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -760,6 +903,26 @@ def repeats(
 ) -> NumpySymbol:
     """Repeat each position along axis repeats times, with one number for all or one for each;
     without axis, data is flattened first."""
+def rfloor_divide_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise the largest integer that is not greater than scalar / data."""
+def rfmod_scalar(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise remainder of scalar / data, with the sign of scalar."""
 def rldexp_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,

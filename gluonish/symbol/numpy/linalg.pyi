@@ -11,8 +11,19 @@ def cholesky(a: Any) -> NumpySymbol:
     """Return the lower triangular L of ``a = L L^T``, for (..., N, N) positive definite."""
 def cond(x: Any, p: Any = None) -> NumpySymbol:
     """Compute the condition number of a matrix."""
+def cross(
+    a: Any,
+    b: Any,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: Any = None,
+) -> NumpySymbol:
+    """Return the vector products of vectors of three elements; the other axes broadcast."""
 def det(a: Any) -> NumpySymbol:
     """Return the determinants of matrices (..., N, N), of shape (...)."""
+def diagonal(x: Any, offset: int = 0) -> NumpySymbol:
+    """Return the diagonals of matrices (..., M, N)."""
 def eig(a: Any) -> NumpySymbol:
     """Return real eigenvalues (..., N) and eigenvectors, the columns of (..., N, N)."""
 def eigh(a: Any, UPLO: str = "L") -> NumpySymbol:
@@ -25,14 +36,27 @@ def inv(a: Any) -> NumpySymbol:
     """Return the inverses of square matrices (..., N, N)."""
 def lstsq(a: Any, b: Any, rcond: Any = "warn") -> NumpySymbol:
     """Return the least-squares solution to a linear matrix equation."""
+def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Return the matrix product over the last two axes; the others broadcast."""
+def matrix_norm(
+    x: Any,
+    ord: Any = "fro",
+    axis: Any = (-2, -1),
+    keepdims: bool = False,
+) -> NumpySymbol:
+    """Return norms of matrices (..., M, N); see `norm`."""
 def matrix_power(a: Any, n: Any) -> NumpySymbol:
     """Raise a square matrix to the (integer) power `n`."""
 def matrix_rank(A: Any, tol: Any = None, hermitian: Any = False) -> NumpySymbol:
     """Return matrix rank of array using SVD method"""
+def matrix_transpose(x: Any) -> NumpySymbol:
+    """Return the array with its last two axes swapped."""
 def multi_dot(arrays: Any, *, out: Any = None) -> NumpySymbol:
     """Compute the dot product of two or more arrays in a single function call,"""
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> NumpySymbol:
     """Return norms of vectors or matrices."""
+def outer(a: Any, b: Any) -> NumpySymbol:
+    """Return the products of all elements of ``a`` with all of ``b``: a matrix."""
 def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> NumpySymbol:
     """Return the pseudo-inverses of (..., M, N): (..., N, M)."""
 def qr(a: Any, mode: Any = "reduced") -> NumpySymbol:
@@ -43,7 +67,17 @@ def solve(a: Any, b: Any) -> NumpySymbol:
     """Return x with ``a x = b``, for ``a`` (..., N, N) and ``b`` (..., N) or (..., N, K)."""
 def svd(a: Any) -> NumpySymbol:
     """Return UT (..., M, M), L (..., M) and V (..., M, N) with ``a = UT diag(L) V``, M <= N."""
+def svdvals(a: Any) -> NumpySymbol:
+    """Return the singular values of matrices (..., M, N), descending: (..., min(M, N))."""
+def tensordot(a: Any, b: Any, axes: Any = 2) -> NumpySymbol:
+    """Return sums of products over some axes."""
 def tensorinv(a: Any, ind: int = 2) -> NumpySymbol:
     """Return the inverse with respect to `tensordot` over the first ``ind`` axes."""
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> NumpySymbol:
     """Return x with ``tensordot(a, x, x.ndim) = b``; ``axes`` of ``a`` are moved to its end."""
+def trace(x: Any, offset: int = 0, dtype: Any = None) -> NumpySymbol:
+    """Return the sums over the diagonals of matrices (..., M, N)."""
+def vecdot(x1: Any, x2: Any, axis: int = -1) -> NumpySymbol:
+    """Return the sums of products of two arrays over one axis; the other axes broadcast."""
+def vector_norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> NumpySymbol:
+    """Return norms of vectors along axes; see `norm`."""

@@ -92,7 +92,7 @@ def test_bfloat16_number_is_a_number() -> None:
     assert (nd.ones(2) + ml_dtypes.bfloat16(2)).tolist() == [3, 3]
 
 
-@pytest.mark.parametrize("other", [None, "a", [1, 2], 1j, np.ones(2), np.complex64(1)])
+@pytest.mark.parametrize("other", [None, "a", [1, 2], 1j, np.complex64(1)])
 def test_operand_of_another_kind_is_refused(other: Any) -> None:
     advice = "did the function" if other is None else r"mx\.nd\.array.* convert"
     message = rf"broadcast_add: expected an array or a number, got .*; {advice}"

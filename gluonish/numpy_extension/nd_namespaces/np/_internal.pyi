@@ -23,8 +23,10 @@ from gluonish.numpy_extension.nd_namespaces.np import around as around
 from gluonish.numpy_extension.nd_namespaces.np import average as average
 from gluonish.numpy_extension.nd_namespaces.np import bincount as bincount
 from gluonish.numpy_extension.nd_namespaces.np import bitwise_and as bitwise_and
+from gluonish.numpy_extension.nd_namespaces.np import bitwise_left_shift as bitwise_left_shift
 from gluonish.numpy_extension.nd_namespaces.np import bitwise_not as bitwise_not
 from gluonish.numpy_extension.nd_namespaces.np import bitwise_or as bitwise_or
+from gluonish.numpy_extension.nd_namespaces.np import bitwise_right_shift as bitwise_right_shift
 from gluonish.numpy_extension.nd_namespaces.np import bitwise_xor as bitwise_xor
 from gluonish.numpy_extension.nd_namespaces.np import blackman as blackman
 from gluonish.numpy_extension.nd_namespaces.np import broadcast_to as broadcast_to
@@ -36,6 +38,7 @@ from gluonish.numpy_extension.nd_namespaces.np import concatenate as concatenate
 from gluonish.numpy_extension.nd_namespaces.np import copysign as copysign
 from gluonish.numpy_extension.nd_namespaces.np import cos as cos
 from gluonish.numpy_extension.nd_namespaces.np import cosh as cosh
+from gluonish.numpy_extension.nd_namespaces.np import cumprod as cumprod
 from gluonish.numpy_extension.nd_namespaces.np import degrees as degrees
 from gluonish.numpy_extension.nd_namespaces.np import delete as delete
 from gluonish.numpy_extension.nd_namespaces.np import diag_indices_from as diag_indices_from
@@ -52,8 +55,13 @@ from gluonish.numpy_extension.nd_namespaces.np import eye as eye
 from gluonish.numpy_extension.nd_namespaces.np import fix as fix
 from gluonish.numpy_extension.nd_namespaces.np import flip as flip
 from gluonish.numpy_extension.nd_namespaces.np import floor as floor
+from gluonish.numpy_extension.nd_namespaces.np import floor_divide as floor_divide
+from gluonish.numpy_extension.nd_namespaces.np import fmax as fmax
+from gluonish.numpy_extension.nd_namespaces.np import fmin as fmin
+from gluonish.numpy_extension.nd_namespaces.np import fmod as fmod
 from gluonish.numpy_extension.nd_namespaces.np import full as full
 from gluonish.numpy_extension.nd_namespaces.np import full_like as full_like
+from gluonish.numpy_extension.nd_namespaces.np import gcd as gcd
 from gluonish.numpy_extension.nd_namespaces.np import greater as greater
 from gluonish.numpy_extension.nd_namespaces.np import greater_equal as greater_equal
 from gluonish.numpy_extension.nd_namespaces.np import hamming as hamming
@@ -78,7 +86,11 @@ from gluonish.numpy_extension.nd_namespaces.np import log as log
 from gluonish.numpy_extension.nd_namespaces.np import log10 as log10
 from gluonish.numpy_extension.nd_namespaces.np import log1p as log1p
 from gluonish.numpy_extension.nd_namespaces.np import log2 as log2
+from gluonish.numpy_extension.nd_namespaces.np import logaddexp as logaddexp
+from gluonish.numpy_extension.nd_namespaces.np import logical_and as logical_and
 from gluonish.numpy_extension.nd_namespaces.np import logical_not as logical_not
+from gluonish.numpy_extension.nd_namespaces.np import logical_or as logical_or
+from gluonish.numpy_extension.nd_namespaces.np import logical_xor as logical_xor
 from gluonish.numpy_extension.nd_namespaces.np import logspace as logspace
 from gluonish.numpy_extension.nd_namespaces.np import matmul as matmul
 from gluonish.numpy_extension.nd_namespaces.np import maximum as maximum
@@ -117,6 +129,7 @@ from gluonish.numpy_extension.nd_namespaces.np import tanh as tanh
 from gluonish.numpy_extension.nd_namespaces.np import tensordot as tensordot
 from gluonish.numpy_extension.nd_namespaces.np import tile as tile
 from gluonish.numpy_extension.nd_namespaces.np import tril as tril
+from gluonish.numpy_extension.nd_namespaces.np import triu as triu
 from gluonish.numpy_extension.nd_namespaces.np import true_divide as true_divide
 from gluonish.numpy_extension.nd_namespaces.np import trunc as trunc
 from gluonish.numpy_extension.nd_namespaces.np import unique as unique
@@ -177,6 +190,15 @@ def bitwise_and_scalar(
     name: str | None = None,
 ) -> ndarray:
     """Elementwise bitwise and of data and a number, in the dtype of data."""
+def bitwise_left_shift_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise left shift of data and a number, in the dtype of data."""
 def bitwise_or_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -186,6 +208,15 @@ def bitwise_or_scalar(
     name: str | None = None,
 ) -> ndarray:
     """Elementwise bitwise or of data and a number, in the dtype of data."""
+def bitwise_right_shift_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise right shift of data and a number, in the dtype of data."""
 def bitwise_xor_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -356,6 +387,42 @@ def exponential(
     name: str | None = None,
 ) -> ndarray:
     """Draw from the exponential distribution."""
+def floor_divide_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise the largest integer that is not greater than data / scalar."""
+def fmax_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise maximum of data and scalar; the other one where one is NaN."""
+def fmin_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise minimum of data and scalar; the other one where one is NaN."""
+def fmod_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise remainder of data / scalar, with the sign of data."""
 def gamma(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -377,6 +444,15 @@ def gather_nd(
     name: str | None = None,
 ) -> ndarray:
     """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
+def gcd_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise greatest common divisor of data and a number, in the dtype of data."""
 def greater_equal_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -503,6 +579,42 @@ def less_scalar(
     name: str | None = None,
 ) -> ndarray:
     """Elementwise data < scalar, as bool."""
+def logaddexp_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise logarithm of exp(data) + exp(scalar)."""
+def logical_and_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise logical and of data and a number, as bool."""
+def logical_or_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise logical or of data and a number, as bool."""
+def logical_xor_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise logical exclusive or of data and a number, as bool."""
 def logistic(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -684,6 +796,24 @@ def rayleigh(
     name: str | None = None,
 ) -> ndarray:
     """Draw from the Rayleigh distribution."""
+def rbitwise_left_shift_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise left shift of a number and data, in the dtype of data."""
+def rbitwise_right_shift_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise right shift of a number and data, in the dtype of data."""
 def rcopysign_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -703,6 +833,24 @@ def repeats(
 ) -> ndarray:
     """Repeat each position along axis repeats times, with one number for all or one for each;
     without axis, data is flattened first."""
+def rfloor_divide_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise the largest integer that is not greater than scalar / data."""
+def rfmod_scalar(
+    data: ndarray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Elementwise remainder of scalar / data, with the sign of scalar."""
 def rldexp_scalar(
     data: ndarray,
     scalar: float = 1.0,
