@@ -40,6 +40,20 @@ def locate_node(error: OperatorError, network: BlockTree) -> None:
             owner = block
     if owner is not None:
         locate(error, owner)
+        owner._explain(error, ())
+
+
+def located_message(network: Callable[[], BlockTree | None], message: str) -> str:
+    """Prefix a message that begins with a node's name with the node's layer; see `locate_node`.
+
+    Args:
+        network: Returns the Block whose graph it is; None if it is gone.
+        message: The message.
+    """
+    error, block = OperatorError(message), network()
+    if block is not None:
+        locate_node(error, block)
+    return str(error)
 
 
 def binding_error(
