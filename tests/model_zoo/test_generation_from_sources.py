@@ -210,6 +210,9 @@ def test_features_of_another_shape_are_refused() -> None:
     for one in features:
         with pytest.raises(mx.base.MXNetError, match=r"generate: expected mel features \(N, 5, 12"):
             net.generate(one)
+    message = r"got shape \(1, 5, 24\); split the speech, and pass the features of its pieces as a"
+    with pytest.raises(mx.base.MXNetError, match=message):
+        net.generate(np.ones((5, 24)))
     prompts: list[Any] = ["text", [], [1, 2], {}, [[[1], [1, 2]]]]
     for prompt in prompts:
         with pytest.raises(mx.base.MXNetError, match="generate: expected mel features"):
