@@ -21,7 +21,7 @@ from typing import Any
 
 from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
-from gluonish.core.errors import run_error
+from gluonish.core.errors import OperatorError, run_error
 from gluonish.core.memory_owners import MemoryOwner, register_memory_owner
 from gluonish.core.out_of_memory import empty_or_raise
 from gluonish.core.random_state import next_key
@@ -351,8 +351,11 @@ class Executable:
                 detail = str(error).removeprefix(f"{name}: ")  # most kernel errors begin with it
                 message = f"{failed.node.name}: {name} failed: {detail}"
                 if self._lines is not None:
-                    message = self._lines.completed(message)
-                raise run_error(error)(message) from error
+                    message = self._lines.located(message)
+                explained = run_error(error)(message)
+                if isinstance(explained, OperatorError):
+                    explained.located = self._lines is not None and self._lines.locate is not None
+                raise explained from error
 
     def _copy(self, values: Values) -> None:
         for source, target in self.layout.copies:

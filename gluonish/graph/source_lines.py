@@ -6,6 +6,7 @@ called the layer. Source text is looked up only for a message.
 """
 
 import sys
+from collections.abc import Callable
 from contextvars import ContextVar, Token
 from types import FrameType, TracebackType
 from typing import Self
@@ -19,11 +20,16 @@ class SourceLines:
     """A scope that records the lines that make a graph's nodes, by node name.
 
     Frames outside the scope are ignored, so that no message names code around the blocks.
+
+    Attributes:
+        locate: Adds the layer of a node to a message that begins with the node's name; None
+            without layers.
     """
 
-    __slots__ = ("_frame", "_lines", "_token")
+    __slots__ = ("_frame", "_lines", "_token", "locate")
 
     def __init__(self) -> None:
+        self.locate: Callable[[str], str] | None = None
         self._lines: dict[str, Line] = {}
         self._frame: FrameType | None = None
         self._token: Token[SourceLines | None] | None = None
@@ -58,6 +64,11 @@ class SourceLines:
         """
         named = [self._lines[word] for word in message.split(": ") if word in self._lines]
         return with_line(message, named[-1] if named else None)
+
+    def located(self, message: str) -> str:
+        """Add the line and the layer of a node that failed while it ran; see `completed`."""
+        message = self.completed(message)
+        return message if self.locate is None else self.locate(message)
 
     def complete(self, error: GluonishError) -> None:
         """Append a line to the message of an error; see `completed`."""

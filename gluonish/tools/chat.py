@@ -40,7 +40,7 @@ def _run(arguments: argparse.Namespace) -> int:
     messages = []
     if arguments.system:
         messages.append({"role": "system", "content": arguments.system})
-    cache = net.new_cache()
+    cache = net.new_cache(dtype=options.get("cache_dtype"))
     with Interrupted() as ending:
         for line in _lines():
             messages.append({"role": "user", "content": line})

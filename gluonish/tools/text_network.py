@@ -12,6 +12,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.core.files import open_to_read
 from gluonish.model_zoo import from_gguf, from_pretrained
 from gluonish.model_zoo.generation.generate import Generates
+from gluonish.model_zoo.generation.options import CACHE_DTYPES
 from gluonish.tools.demo import parse_contexts
 
 _PROBE_NBYTES = 1 << 28
@@ -67,6 +68,12 @@ def add_generation_arguments(parser: argparse.ArgumentParser) -> None:
         "--repetition-penalty", type=float, metavar="X", help="above 1: repeat less"
     )
     parser.add_argument("--seed", type=int, help="number that decides what is drawn")
+    parser.add_argument(
+        "--cache-dtype",
+        choices=CACHE_DTYPES,
+        help="element type of the cache of keys and values; that of the weights by default. int8 "
+        "takes the least memory, and has a scale for each row",
+    )
 
 
 def generation_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -75,7 +82,7 @@ def generation_options(arguments: argparse.Namespace) -> dict[str, Any]:
     A temperature or another option of drawing means that tokens are drawn.
     """
     drawn = ("temperature", "top_k", "top_p", "min_p", "seed")
-    names = ("max_new_tokens", "repetition_penalty", *drawn)
+    names = ("max_new_tokens", "repetition_penalty", "cache_dtype", *drawn)
     given = {name: getattr(arguments, name) for name in names}
     found = {name: value for name, value in given.items() if value is not None}
     if found.get("temperature") == 0:

@@ -210,6 +210,9 @@ def test_features_of_another_shape_are_refused() -> None:
     for one in features:
         with pytest.raises(mx.base.MXNetError, match=r"generate: expected mel features \(N, 5, 12"):
             net.generate(one)
+    message = r"got shape \(1, 5, 24\); split the speech, and pass the features of its pieces as a"
+    with pytest.raises(mx.base.MXNetError, match=message):
+        net.generate(np.ones((5, 24)))
     prompts: list[Any] = ["text", [], [1, 2], {}, [[[1], [1, 2]]]]
     for prompt in prompts:
         with pytest.raises(mx.base.MXNetError, match="generate: expected mel features"):
@@ -303,7 +306,7 @@ def test_words_out_of_the_vocabulary_are_refused_by_the_network() -> None:
 
 
 def test_texts_longer_than_the_positions_are_refused_by_the_network() -> None:
-    refused_by_the_network([1] * 33, r"expected positions in \[0, 34\), got positions from 2 to 34")
+    refused_by_the_network([1] * 33, "of at most max_length 32, .* a text of 33; cut or split")
 
 
 def test_what_needs_a_network_without_an_encoder_is_refused() -> None:

@@ -67,6 +67,33 @@ def test_answers_follow_the_template_and_what_was_said(
     assert sum(computed) <= lengths[-1] + 6 * len(LINES) < sum(lengths)
 
 
+def test_the_cache_has_the_type_that_is_asked_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = []
+    new_cache = Runner.new_cache
+
+    def noted(self: Any, *args: Any) -> Any:
+        made.append(new_cache(self, *args))
+        return made[-1]
+
+    monkeypatch.setattr(Runner, "new_cache", noted)
+    set_input(monkeypatch, "\n".join(LINES).encode())
+    argv = ["chat", "--model", str(folder), "--max-new-tokens", "6", "--cache-dtype", "bfloat16"]
+    assert main(argv) == 0
+    assert [cache.dtype.name for cache in made] == ["bfloat16"]
+    # Each answer is that of a cache of this type, from the first token of the conversation on.
+    net = from_pretrained(folder)
+    tokens = net.tokenizer.encode(
+        net.tokenizer.apply_chat_template([{"role": "user", "content": LINES[0]}]),
+        add_special_tokens=False,
+    )
+    first = net.tokenizer.decode(net.generate(tokens, 6, cache_dtype="bfloat16"))
+    said = capsys.readouterr().out
+    assert said.startswith(first + "\n")
+    assert len(said.splitlines()) >= len(LINES)
+
+
 def test_an_empty_line_ends_the_conversation(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +157,8 @@ def test_what_cannot_be_a_conversation_is_refused(
     message = "standard input: expected text in UTF-8, got byte 0xff at 0"
     check_refused(capsys, ["chat", "--model", str(folder)], message)
     set_input(monkeypatch, b"hello\n")
+    message = "argument --cache-dtype: invalid choice: 'float64'"
+    check_refused(capsys, ["chat", "--model", str(folder), "--cache-dtype", "float64"], message)
     message = "expected top_p above 0 and up to 1, got 0.0"
     check_refused(capsys, ["chat", "--model", str(folder), "--top-p", "0"], message)
     set_input(monkeypatch, b"word " * 300)

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from gluonish.model_zoo import from_pretrained
+from gluonish.model_zoo.generation.options import CACHE_DTYPES
+from gluonish.model_zoo.generation.runner import Runner
 from gluonish.model_zoo.text import CausalLM
 from gluonish.tools import text_network
 from gluonish.tools.cli import main, make_parser
@@ -51,6 +53,41 @@ def test_the_text_is_that_of_the_network(folder: Path, capsys: pytest.CaptureFix
     options |= {"repetition_penalty": 1.1, "do_sample": True}
     assert said.out == from_pretrained(folder).generate("A cat", 7, **options) + "\n" != want + "\n"
     assert said.err == ""
+
+
+@pytest.mark.parametrize("dtype", CACHE_DTYPES)
+def test_the_cache_has_the_type_that_is_asked_for(
+    folder: Path,
+    dtype: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = []
+    new_cache = Runner.new_cache
+
+    def noted(self: Any, *args: Any) -> Any:
+        made.append(new_cache(self, *args))
+        return made[-1]
+
+    monkeypatch.setattr(Runner, "new_cache", noted)
+    argv = ["generate", "A cat", "--model", str(folder), "--max-new-tokens", "7", "--quiet"]
+    assert main([*argv, "--cache-dtype", dtype]) == 0
+    assert [cache.dtype.name for cache in made] == [dtype]
+    want = from_pretrained(folder).generate("A cat", 7, cache_dtype=dtype)
+    assert capsys.readouterr().out == want + "\n"
+
+
+def test_several_stop_texts_of_which_the_first_one_ends_the_text(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    want = from_pretrained(folder).generate("A cat", 12)
+    stops = [want[6:8], want[2:4], "never there"]
+    argv = ["generate", "A cat", "--model", str(folder), "--max-new-tokens", "12", "--quiet"]
+    for stop in stops:
+        argv += ["--stop", stop]
+    assert main(argv) == 0
+    ends = [want.find(stop) for stop in stops if stop in want]
+    assert capsys.readouterr().out == want[: min(ends)] + "\n"
 
 
 def test_a_stop_text_ends_the_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,6 +222,7 @@ def test_options_of_drawing_draw_and_a_temperature_of_zero_does_not() -> None:
         (["--ctx", "cpu:0,cpu:1"], "--ctx: expected one device, got 'cpu:0,cpu:1'"),
         (["--ctx", "moon"], "moon"),
         (["--dtype", "int4"], "invalid choice: 'int4'"),
+        (["--cache-dtype", "float64"], "invalid choice: 'float64'"),
     ],
 )
 def test_bad_options_are_refused(

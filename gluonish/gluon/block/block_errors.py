@@ -47,6 +47,20 @@ def locate_node(error: OperatorError, network: BlockTree) -> None:
     owner = owner_of(str(error.args[0]).partition(": ")[0], network)
     if owner is not None:
         locate(error, owner)
+        owner._explain(error, ())
+
+
+def located_message(network: Callable[[], BlockTree | None], message: str) -> str:
+    """Prefix a message that begins with a node's name with the node's layer; see `locate_node`.
+
+    Args:
+        network: Returns the Block whose graph it is; None if it is gone.
+        message: The message.
+    """
+    error, block = OperatorError(message), network()
+    if block is not None:
+        locate_node(error, block)
+    return str(error)
 
 
 def calling_layer(frame: FrameType | None) -> str:

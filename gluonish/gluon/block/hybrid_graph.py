@@ -16,7 +16,7 @@ from gluonish.core.spec import PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import call_packed
-from gluonish.gluon.block.block_errors import locate_node
+from gluonish.gluon.block.block_errors import locate_node, located_message
 from gluonish.gluon.block.files import values_by_name
 from gluonish.gluon.block.options import HybridOptions
 from gluonish.gluon.block.protocols import Traceable
@@ -208,6 +208,7 @@ class HybridGraph:
         self._pytree = traced.pytree
         self._array_types = traced.array_types
         self._lines = traced.lines
+        self._lines.locate = partial(located_message, self._block)
         self._auxiliary = set(self.symbol().list_auxiliary_states())
         variables = traced.variables()
         self._parameters = parameters_of(block, variables)

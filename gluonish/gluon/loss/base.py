@@ -97,7 +97,8 @@ class Loss(HybridBlock):
     def _explain(self, error: OperatorError, args: Sequence[Any]) -> None:
         """Add the shapes of predictions and labels to the message."""
         shapes = [str(x.shape) for x in args if isinstance(x, NDArray)]
-        error.args = (f"{error}; the arguments have the shapes {', '.join(shapes)}",)
+        if shapes:  # there are none in the error of a graph
+            error.args = (f"{error}; the arguments have the shapes {', '.join(shapes)}",)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"

@@ -9,13 +9,15 @@ References:
 """
 
 import math
+import re
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import gluonish.ndarray as nd
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, OperatorError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor, check_layout, check_positive
 from gluonish.gluon.parameter.parameter import Init
@@ -23,6 +25,17 @@ from gluonish.gluon.parameter.parameter import Init
 __all__ = ["ALiBiBias", "PositionalEmbedding", "RelativePositionBias"]
 
 _LAYOUTS = ("NTC", "TNC")
+# How to go on, in messages about texts that are longer than a table of positions.
+CUT = "cut or split the text, or make the network with a greater max_length"
+# What the operators of PositionalEmbedding say, perhaps behind the name of a node.
+_TOO_LONG = re.compile(
+    r"(\w+_slice_like\d+: )?slice_like: expected shape_like within data \(.*?\), "
+    r"got \((?P<shape>.*?)\)"
+)
+_BEYOND = re.compile(
+    r"(\w+_take\d+: )?take( failed)?: expected positions in .*?, "
+    r"got positions from (-?\d+) to (-?\d+)"
+)
 
 
 def places_along(F: ModuleType, x: Any, axis: int, rank: int = 3) -> Any:
@@ -79,7 +92,8 @@ class PositionalEmbedding(HybridBlock):
         interleaved: Whether sines and cosines take turns; else all sines come first.
         layout: ``"NTC"`` or ``"TNC"``.
         dtype: Element type of learned vectors.
-        weight_initializer: Initializer of learned vectors ``weight`` (max_length, C).
+        weight_initializer: Initializer of learned vectors ``weight`` (first_row + max_length, C).
+        first_row: Row of ``weight`` that position 0 has; position -1 has the row before it.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -92,7 +106,8 @@ class PositionalEmbedding(HybridBlock):
     Raises:
         ArgumentError: There is no such method or layout, or a number is below 1.
         OperatorError: In the call, if T is above ``max_length``.
-        OperatorIndexError: In the call, if a position is not in [0, max_length).
+        OperatorIndexError: If a position is not in [-first_row, max_length); when the result is
+            needed, unless operators run in the call.
 
     References:
         A. Vaswani et al., Attention Is All You Need, 2017.
@@ -114,19 +129,22 @@ class PositionalEmbedding(HybridBlock):
         layout: str = "NTC",
         dtype: Any = "float32",
         weight_initializer: Init | None = None,
+        first_row: int = 0,
         **kwargs: Any,
     ) -> None:
         name = type(self).__name__
         super().__init__(**kwargs)
         check_positive(name, units=units, max_length=max_length)
         check_layout(layout, _LAYOUTS, name)
+        if isinstance(first_row, bool) or not isinstance(first_row, int) or first_row < 0:
+            raise ArgumentError(f"{name}: expected first_row of 0 or more, got {first_row!r:.60}")
         self._text = f"{units}, max_length={max_length}, {method}"
-        self._axis = layout.index("T")
+        self._axis, self._max_length, self._first_row = layout.index("T"), max_length, first_row
         if method == "learned":
-            shape = (max_length, units)
+            shape = (first_row + max_length, units)
             self.weight = self.params._declare("weight", shape, weight_initializer, dtype=dtype)
         elif method == "sinusoidal":
-            table = nd.array(sinusoids(max_length, units, interleaved))
+            table = nd.array(sinusoids(first_row + max_length, units, interleaved))
             self.weight = self.params.get_constant("weight", table)
         else:
             raise ArgumentError(f"{name}: expected method learned or sinusoidal, got {method!r}")
@@ -140,16 +158,41 @@ class PositionalEmbedding(HybridBlock):
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: (N, T, C) or (T, N, C).
             positions: (1, T) or (N, T), or None.
-            weight: Vectors (max_length, C), a parameter.
+            weight: Vectors (first_row + max_length, C), a parameter.
         """
+        first = self._first_row
         if positions is None:
-            vectors = F.expand_dims(weight, axis=1 - self._axis)
+            rows = F.slice_axis(weight, axis=0, begin=first, end=None) if first else weight
+            vectors = F.expand_dims(rows, axis=1 - self._axis)
             vectors = F.slice_like(vectors, x, axes=(self._axis,))
         else:
-            vectors = F.take(weight, positions, axis=0, mode="raise")
+            places: Any = positions + first if first else positions
+            vectors = F.take(weight, places, axis=0, mode="raise")
             if self._axis == 0:
                 vectors = F.swapaxes(vectors, dim1=0, dim2=1)
         return F.broadcast_add(x, vectors)
+
+    def _explain(self, error: OperatorError, args: Sequence[Any]) -> None:
+        """Say of texts that are too long how many positions there are."""
+        most, axis = self._max_length, self._axis
+
+        def of_text(found: re.Match[str]) -> str:
+            shape = found["shape"].split(", ")
+            layout = _LAYOUTS[1 - axis][: len(shape)]
+            return (
+                f"expected x {'(' + ', '.join(layout) + ')'} with T of at most max_length {most}, "
+                f"the number of positions, got a text of {shape[axis]}; {CUT}"
+            )
+
+        def of_positions(found: re.Match[str]) -> str:
+            least, greatest = (int(number) - self._first_row for number in found.groups()[-2:])
+            return (
+                f"expected positions from 0 to {most - 1}, as max_length is {most}, got positions "
+                f"from {least} to {greatest}; {CUT}"
+            )
+
+        text = _BEYOND.sub(of_positions, _TOO_LONG.sub(of_text, str(error)))
+        error.args = (text, *error.args[1:])
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._text})"

@@ -220,7 +220,7 @@ def checked_prompts(
         if row.size > limit:
             raise ArgumentError(
                 f"generate: expected {name} of at most {limit} tokens, which are the "
-                f"positions of {type(net).__name__}, got {row.size}"
+                f"positions of {type(net).__name__}, got {row.size}; cut or split the text"
             )
         checked.append([int(token) for token in row])
     return checked

@@ -145,9 +145,11 @@ class LogMel:
                 f"{samples.dtype} of shape {samples.shape}"
             )
         if not 0 < len(samples) <= self.num_samples:
+            advice = "; split the speech, best where it is silent, and pass a list of the pieces"
             raise ArgumentError(
                 f"LogMel: expected 1 to {self.num_samples} samples, which are "
-                f"{self.num_samples / self.rate:g} s, got {len(samples)}"
+                f"{self.num_samples / self.rate:g} s, got {len(samples)}, which are "
+                f"{len(samples) / self.rate:g} s{advice if len(samples) else ''}"
             )
         if not np.isfinite(samples).all():
             raise ArgumentError("LogMel: expected finite samples, got others")

@@ -80,7 +80,7 @@ class SpeechSeq2SeqLM(Seq2SeqLM):
 
         Args:
             speech: Samples of one channel, (T,), floating, from -1 to 1, ``log_mel.rate`` a second,
-                up to ``log_mel.num_samples``; or a list of such.
+                up to ``log_mel.num_samples``; or a list of such, as the pieces of longer speech.
             max_new_tokens: Most tokens of a text.
             **options: See `generate`; one text for each.
 

@@ -248,8 +248,11 @@ class Whisper(EncoderDecoder):
         shape = getattr(features, "shape", None)
         want = (self.num_mels, _FRAMES * self.max_source_length)
         if shape is not None and (len(shape) != 3 or shape[1:] != want):
+            is_long = len(shape) == 3 and shape[1] == want[0] and shape[2] > want[1]
+            advice = "; split the speech, and pass the features of its pieces as a batch"
             raise ArgumentError(
                 f"{name}: expected mel features (N, {want[0]}, {want[1]}), got shape {shape}"
+                f"{advice if is_long else ''}"
             )
 
 

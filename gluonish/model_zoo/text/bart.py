@@ -16,7 +16,6 @@ from gluonish.gluon.nn.normalization import LayerNorm
 from gluonish.gluon.nn.positions import (
     PositionalEmbedding,
     cached_places_of_each,
-    places_along,
 )
 from gluonish.gluon.nn.tensor import Tensor, check_positive
 from gluonish.gluon.nn.transformer import TransformerDecoder, TransformerEncoder
@@ -71,8 +70,9 @@ class _Embeddings(HybridBlock):
         self._scale = scale
         with self.name_scope():
             self.words = words
-            length = max_length + _FIRST_PLACE
-            self.positions = PositionalEmbedding(units, length, dtype=dtype, prefix="positions_")
+            self.positions = PositionalEmbedding(
+                units, max_length, dtype=dtype, first_row=_FIRST_PLACE, prefix="positions_"
+            )
             self.norm = LayerNorm(in_channels=units, prefix="norm_")
             self.dropout = Dropout(dropout) if dropout else None
 
@@ -92,9 +92,7 @@ class _Embeddings(HybridBlock):
         places: Any = positions
         if positions is None and cache is not None:
             places = cached_places_of_each(F, x, 1, cache[2])
-        elif positions is None:
-            places = F.expand_dims(places_along(F, x, 1), axis=0)
-        x = self.norm(self.positions(x, places + _FIRST_PLACE))
+        x = self.norm(self.positions(x, places))
         return x if self.dropout is None else self.dropout(x)
 
 
@@ -171,7 +169,7 @@ class BART(EncoderDecoder):
 
     Raises:
         ArgumentError: A number of heads does not divide ``units``, or a number is out of range.
-        OperatorIndexError: In the call, if S or T is above ``max_length``.
+        OperatorError: In the call, if S or T is above ``max_length``.
 
     Example:
         >>> import gluonish as mx

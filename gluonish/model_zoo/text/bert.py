@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, OperatorError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.basic_layers import Dense, Dropout, Embedding
 from gluonish.gluon.nn.normalization import LayerNorm
-from gluonish.gluon.nn.positions import PositionalEmbedding
+from gluonish.gluon.nn.positions import CUT, PositionalEmbedding
 from gluonish.gluon.nn.tensor import Tensor, check_positive, check_rate
 from gluonish.gluon.nn.transformer import TransformerEncoder
 from gluonish.model_zoo.pretrained.config import (
@@ -42,6 +42,7 @@ from gluonish.model_zoo.text.encoder_heads import (
     TokenClassifier,
 )
 from gluonish.model_zoo.text.heads import TIED
+from gluonish.ndarray import NDArray
 
 __all__ = ["BERT", "ELECTRA", "DistilBERT", "RoBERTa"]
 
@@ -128,8 +129,12 @@ class BERT(HybridBlock):
                 if typed
                 else None
             )
-            length = max_length + self._first_place()
-            self.position = PositionalEmbedding(width, length, dtype=dtype, prefix="position_")
+            self.position = PositionalEmbedding(
+                *(width, max_length),
+                dtype=dtype,
+                first_row=self._first_row(),
+                prefix="position_",
+            )
             self.norm = LayerNorm(epsilon=epsilon, in_channels=width, prefix="norm_")
             self.dropout = Dropout(dropout) if dropout else None
             options: dict[str, Any] = {"flatten": False, "dtype": dtype}
@@ -157,12 +162,12 @@ class BERT(HybridBlock):
                 else None
             )
 
-    def _first_place(self) -> int:
+    def _first_row(self) -> int:
         """Return the row of the table of positions that the first token has."""
         return 0
 
     def _places(self, F: ModuleType, tokens: Any, positions: Any) -> Any:
-        """Return the rows of the table of positions; None for 0, 1, ..."""
+        """Return the positions of tokens; None for 0, 1, ..."""
         return positions
 
     def hybrid_forward(
@@ -226,14 +231,26 @@ class RoBERTa(BERT):
         self._padding = padding
         super().__init__(*args, **kwargs)
 
-    def _first_place(self) -> int:
+    def _first_row(self) -> int:
         return self._padding + 1
 
     def _places(self, F: ModuleType, tokens: Any, positions: Any) -> Any:
         if positions is not None:
-            return positions + self._first_place()
+            return positions
         known = F.cast(tokens != self._padding, dtype="float32")
-        return F.cumsum(known, axis=1) * known + self._padding
+        places = F.cumsum(known, axis=1) * known - 1
+        if isinstance(tokens, NDArray) and tokens.shape[1] > self.max_length:
+            self._check_places(places)
+        return places
+
+    def _check_places(self, places: NDArray) -> None:
+        """Refuse texts that are too long even without their padding; in graphs, the table does."""
+        longest = 0 if places.is_traced else int(places.max().asscalar()) + 1
+        if longest > self.max_length:
+            raise OperatorError(
+                f"expected tokens (N, T) with at most max_length {self.max_length} besides "
+                f"padding, the number of positions, got a text of {longest}; {CUT}"
+            )
 
 
 class DistilBERT(BERT):

@@ -138,7 +138,6 @@ def _lengths_of_both() -> list[Call]:
 
 
 _POSITION = "rotary_embedding: expected positions of at least 0, got -1"
-_PLACES = "take: expected positions in [0, 6)"
 _IDS = "Embedding: expected ids in data from 0 to 9, got ids from "
 CALLS: list[Call] = [
     *_masks(SDPA, (Q, K, K), "mask", 7),
@@ -163,10 +162,6 @@ CALLS: list[Call] = [
     Call("rotary_embedding", (Q, _numbers(0, 1, -1, 2, 3)), {}, _POSITION),
     Call(nn.RotaryEmbedding, (Q, _numbers(0, 1, -1, 2, 3, dtype="int32")), {}, _POSITION),
     Call(partial(ATTENTION, rotary={}), (X,), {"positions": _numbers(0, 1, -1, 2, 3)}, _POSITION),
-    *(
-        Call(partial(nn.PositionalEmbedding, 12, 6), (X, _numbers([0, 1, 2, 3, at])), {}, _PLACES)
-        for at in (-1, 6)
-    ),
     *(
         Call(make, (_numbers(3, *ids, dtype=kind), *weight), options, _IDS + message)
         for ids, message in (((-1,), "-1"), ((10,), "3"), ((-7, 99), "-7"))

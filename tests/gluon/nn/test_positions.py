@@ -78,13 +78,47 @@ def test_gradient_of_learned_vectors(hybridize: bool) -> None:
 
 
 @pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize(("layout", "shape"), [("NTC", (N, T, UNITS)), ("TNC", (T, N, UNITS))])
+@pytest.mark.parametrize("first_row", [0, 2])
+def test_texts_longer_than_the_table_are_refused(
+    hybridize: bool, layout: str, shape: tuple[int, ...], first_row: int
+) -> None:
+    layer = nn.PositionalEmbedding(UNITS, 4, layout=layout, first_row=first_row)
+    net = started(layer, hybridize)
+    with pytest.raises(OperatorError) as caught:
+        net(normal(*shape))
+    axes = ", ".join(layout)
+    assert str(caught.value) == (
+        f"PositionalEmbedding {layer.name}: expected x ({axes}) with T of at most max_length 4, "
+        "the number of positions, got a text of 5; cut or split the text, or make the network with "
+        "a greater max_length"
+    )
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
 def test_positions_beyond_the_table_are_refused(hybridize: bool) -> None:
     net = started(nn.PositionalEmbedding(UNITS, 4), hybridize)
-    with pytest.raises(OperatorError, match=r"expected shape_like within data \(1, 4, 8\)"):
-        net(normal(N, T, UNITS)).wait_to_read()
     for position in (4, -1):
-        with pytest.raises(OperatorIndexError, match=r"expected positions in \[0, 4\)"):
+        wanted = r"expected positions in \[0, 4\)"
+        if hybridize:
+            wanted = f"{net.name}: expected positions from 0 to 3, as max_length is 4, got "
+            wanted += f"positions from {position} to {position}; cut or split the text"
+        with pytest.raises(OperatorIndexError, match=wanted):
             net(normal(N, 1, UNITS), mx.nd.array([[position]])).wait_to_read()
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_the_first_row_is_that_of_position_0(hybridize: bool) -> None:
+    net, x = started(nn.PositionalEmbedding(UNITS, 6, first_row=2), hybridize), normal(N, 5, UNITS)
+    table = net.weight.data().asnumpy()
+    assert table.shape == (8, UNITS)
+    np.testing.assert_array_equal(net(x).asnumpy(), x.asnumpy() + table[2:7])
+    positions = np.array([[5, -1, 0, -2, 3]])
+    got = net(x, mx.nd.array(positions)).asnumpy()
+    np.testing.assert_array_equal(got, x.asnumpy() + table[positions + 2])
+    for wrong in (-1, 1.0, True):
+        with pytest.raises(ArgumentError, match=f"first_row of 0 or more, got {wrong}"):
+            nn.PositionalEmbedding(UNITS, 6, first_row=wrong)
 
 
 @pytest.mark.parametrize("hybridize", [False, True])

@@ -65,7 +65,11 @@ def test_bad_settings_are_refused(settings: dict[str, Any], message: str, tmp_pa
     [
         ([], "1 to 480000 samples, which are 30 s, got 0"),
         (np.zeros(0, np.float32), "1 to 480000 samples, which are 30 s, got 0"),
-        (np.zeros(480001, np.float32), "1 to 480000 samples, which are 30 s, got 480001"),
+        (
+            np.zeros(496000, np.float32),
+            "1 to 480000 samples, which are 30 s, got 496000, which are 31 s; split the speech, "
+            "best where it is silent, and pass a list of the pieces",
+        ),
         (np.zeros((2, 9), np.float32), r"floating samples of one channel, \(T,\)"),
         (np.zeros(9, np.int16), "floating samples of one channel"),
         (np.array([0.0, np.nan]), "finite samples, got others"),
