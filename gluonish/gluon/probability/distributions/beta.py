@@ -9,8 +9,10 @@ from gluonish.gluon.probability.distributions.parameters import (
     betainc,
     betaincinv,
     digamma,
-    gammaln,
+    log_beta,
+    narrow,
     standard_gamma,
+    wide,
     within,
     xlogy,
 )
@@ -45,7 +47,7 @@ class Beta(ExponentialFamily):
         super().__init__(0, validate_args)
 
     def _log_beta(self) -> Any:
-        return gammaln(self.alpha) + gammaln(self.beta) - gammaln(self.alpha + self.beta)
+        return log_beta(self.alpha, self.beta)
 
     def _log_density(self, value: Any) -> Any:
         def density(x: Any) -> Any:
@@ -72,10 +74,6 @@ class Beta(ExponentialFamily):
         return self.alpha * self.beta / (np.square(total) * (total + 1))
 
     def _entropy(self) -> Any:
-        a, b = self.alpha, self.beta
-        return (
-            self._log_beta()
-            - (a - 1) * digamma(a)
-            - (b - 1) * digamma(b)
-            + (a + b - 2) * digamma(a + b)
-        )
+        a, b = wide(self.alpha), wide(self.beta)
+        terms = (a - 1) * digamma(a) + (b - 1) * digamma(b) - (a + b - 2) * digamma(a + b)
+        return narrow(log_beta(a, b) - terms, self._dtype)

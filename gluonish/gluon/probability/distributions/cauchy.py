@@ -47,7 +47,7 @@ class Cauchy(Distribution):
         return np.arctan((value - self.loc) / self.scale) / math.pi + 0.5
 
     def _quantile(self, value: Any) -> Any:
-        return self.loc + self.scale * np.tan(math.pi * (value - 0.5))
+        return self.loc - self.scale / np.tan(math.pi * value)
 
     def _mean(self) -> Any:
         return math.nan

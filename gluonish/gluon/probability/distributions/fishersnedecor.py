@@ -11,8 +11,10 @@ from gluonish.gluon.probability.distributions.parameters import (
     betaincinv,
     choose,
     digamma,
-    gammaln,
+    log_beta,
+    narrow,
     standard_gamma,
+    wide,
     within,
     xlogy,
 )
@@ -45,16 +47,12 @@ class FisherSnedecor(Distribution):
         self._set(df1=df1, df2=df2)
         super().__init__(0, validate_args)
 
-    def _log_beta(self) -> Any:
-        a, b = self.df1 / 2, self.df2 / 2
-        return gammaln(a) + gammaln(b) - gammaln(a + b)
-
     def _log_density(self, value: Any) -> Any:
         a, b, ratio = self.df1 / 2, self.df2 / 2, self.df1 / self.df2
 
         def density(x: Any) -> Any:
             power = xlogy(a - 1, ratio * x) - (a + b) * np.log1p(ratio * x)
-            return power + np.log(ratio) - self._log_beta()
+            return power + np.log(ratio) - log_beta(a, b)
 
         return within(value >= 0, density, value, 1.0)
 
@@ -84,11 +82,7 @@ class FisherSnedecor(Distribution):
         return choose(finite, spread / (self.df1 * np.square(df2 - 2) * (df2 - 4)), math.inf)
 
     def _entropy(self) -> Any:
-        a, b = self.df1 / 2, self.df2 / 2
-        return (
-            self._log_beta()
-            - np.log(self.df1 / self.df2)
-            + (1 - a) * digamma(a)
-            - (1 + b) * digamma(b)
-            + (a + b) * digamma(a + b)
-        )
+        first, second = wide(self.df1), wide(self.df2)
+        a, b = first / 2, second / 2
+        terms = (1 - a) * digamma(a) - (1 + b) * digamma(b) + (a + b) * digamma(a + b)
+        return narrow(log_beta(a, b) - np.log(first / second) + terms, self._dtype)

@@ -45,8 +45,8 @@ class Laplace(Distribution):
         return 0.5 - 0.5 * np.sign(z) * np.expm1(-np.abs(z))
 
     def _quantile(self, value: Any) -> Any:
-        centered = value - 0.5
-        return self.loc - self.scale * np.sign(centered) * np.log1p(-2 * np.abs(centered))
+        tail = np.minimum(value, 1 - value)
+        return self.loc - self.scale * np.sign(value - 0.5) * np.log(2 * tail)
 
     def _mean(self) -> Any:
         return self.loc

@@ -29,10 +29,12 @@ __all__ = [
     "gammaincinv",
     "gammaln",
     "is_number",
-    "log1mexp",
+    "log_beta",
+    "narrow",
     "open_uniform",
     "softplus",
     "standard_gamma",
+    "wide",
     "widest",
     "within",
     "xlogy",
@@ -120,6 +122,11 @@ def _several(name: str, *values: Any) -> Any:
     return call(name, [as_array(x, dtype, like).astype(dtype) for x in values])
 
 
+def log_beta(a: Any, b: Any) -> Any:
+    """Compute the logarithm of the beta function."""
+    return gammaln(a) + gammaln(b) - gammaln(a + b)
+
+
 def gammainc(a: Any, x: Any) -> Any:
     """Compute the regularized lower incomplete gamma function P(a, x)."""
     return _several("_gammainc", a, x)
@@ -145,10 +152,14 @@ def softplus(x: Any) -> Any:
     return call("_softplus", (x,)) if is_value(x) else float(official.logaddexp(x, 0.0))
 
 
-def log1mexp(x: Any) -> Any:
-    """Compute log(1 - exp(x)) for x < 0."""
-    near = x > -math.log(2)
-    return choose(near, np.log(-np.expm1(choose(near, x, -0.5))), np.log1p(-np.exp(x)))
+def wide(x: Any) -> Any:
+    """Return a parameter as float64, for differences of large terms."""
+    return x.astype("float64") if is_value(x) else x
+
+
+def narrow(x: Any, dtype: Any) -> Any:
+    """Return a result as an array of a dtype; numbers unchanged."""
+    return x.astype(dtype) if is_value(x) else x
 
 
 def xlogy(x: Any, y: Any) -> Any:

@@ -72,10 +72,11 @@ class StudentT(Distribution):
         return 0.5 + 0.5 * np.sign(z) * choose(near, inner, 1 - outer)
 
     def _quantile(self, value: Any) -> Any:
-        centered = 2 * value - 1
-        square = betaincinv(0.5, self.df / 2, np.abs(centered))
-        rest = betaincinv(self.df / 2, 0.5, 1 - np.abs(centered))
-        return self.loc + self.scale * np.sign(centered) * np.sqrt(self.df * square / rest)
+        tails = 2 * np.minimum(value, 1 - value)
+        square = betaincinv(0.5, self.df / 2, 1 - tails)
+        rest = betaincinv(self.df / 2, 0.5, tails)
+        size = np.sqrt(self.df * square / rest)
+        return self.loc + self.scale * np.sign(value - 0.5) * size
 
     def _mean(self) -> Any:
         return choose(self.df > 1, self.loc, math.nan)
@@ -84,7 +85,7 @@ class StudentT(Distribution):
         finite = self.df > 2
         df = choose(finite, self.df, 3.0)
         spread = np.square(self.scale) * df / (df - 2)
-        return choose(finite, spread, choose(self.df > 1, math.inf, math.nan))
+        return choose(finite, spread, choose(self.df > 1, math.inf + 0 * spread, math.nan))
 
     def _entropy(self) -> Any:
         half = self.df / 2
