@@ -78,6 +78,10 @@ MODULES: dict[str, str] = {
         "_sparse__contrib_round_ste _sparse__contrib_sign_ste _sparse_make_loss "
         "_sparse_stop_gradient _zeros_without_dtype identity make_loss stop_gradient"
     ),
+    "elementwise.incomplete": (
+        "_betainc _betainc_slopes _betaincinv _gamma_sample_slope _gammainc _gammainc_slopes "
+        "_gammaincinv"
+    ),
     "elementwise.kinks": (
         "_flat_power _mod_backward_rhs _over_root _over_square _power_backward_lhs "
         "_power_backward_rhs _times_over_root"
@@ -324,6 +328,7 @@ MODULES: dict[str, str] = {
         "_sparse_mean _sparse_norm _sparse_sum max max_axis mean min min_axis nanprod nansum norm "
         "prod sum sum_axis"
     ),
+    "sampling.broadcast_draws": "_draw_binomial _draw_gamma _draw_negative_binomial _draw_poisson",
     "sampling.choice": "_npi_choice _npi_shuffle _shuffle shuffle",
     "sampling.density": (
         "_random_pdf_dirichlet _random_pdf_exponential _random_pdf_gamma "
