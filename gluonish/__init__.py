@@ -10,12 +10,15 @@ from gluonish import autograd, engine, gluon, ndarray, symbol
 from gluonish import ndarray as nd
 from gluonish import symbol as sym
 from gluonish.core import devices as context
+from gluonish.core import devices as device
 from gluonish.core import user_functions as util
 from gluonish.core.devices import (
     Context,
+    Device,
     cpu,
     cpu_pinned,
     current_context,
+    current_device,
     gpu,
     gpu_memory_info,
     num_gpus,
@@ -100,6 +103,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AttrScope",
     "Context",
+    "Device",
     "MXNetError",
     "amp",
     "attribute",
@@ -111,7 +115,9 @@ __all__ = [
     "cpu",
     "cpu_pinned",
     "current_context",
+    "current_device",
     "data",
+    "device",
     "engine",
     "error",
     "executor",

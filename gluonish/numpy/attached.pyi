@@ -10,6 +10,7 @@ from gluonish.numpy.array_methods import _inplace_matmul as _function_inplace_ma
 from gluonish.numpy.array_methods import as_in_ctx as _function_as_in_ctx
 from gluonish.numpy.array_methods import get_item as _function_get_item
 from gluonish.numpy.array_methods import item as _function_item
+from gluonish.numpy.array_methods import to_device as _function_to_device
 from gluonish.numpy.methods import NumpyMethods as NumpyMethods
 from gluonish.numpy.protocol import array_function as _function_array_function
 from gluonish.numpy.protocol import array_ufunc as _function_array_ufunc
@@ -130,6 +131,7 @@ class AttachedMethods(NDArray):
     sum = NumpyMethods.sum
     swapaxes = NumpyMethods.swapaxes
     take = NumpyMethods.take
+    to_device = _function_to_device
     transpose = NumpyMethods.transpose
     var = NumpyMethods.var
     def __hash__(self) -> int: ...

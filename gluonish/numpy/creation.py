@@ -54,18 +54,21 @@ def extents(shape: Any, what: str) -> tuple[int, ...]:
     return tuple(int(n) for n in listed)
 
 
-def array(object: Any, dtype: Any = None, ctx: Ctx = None) -> Any:  # NumPy's name
+def array(
+    object: Any, dtype: Any = None, ctx: Ctx = None, device: Ctx = None
+) -> Any:  # NumPy's name
     """Create an array from a copy of other values.
 
     Args:
         object: Array, number, or nested sequence of numbers or arrays.
         dtype: Element type; by default the dtype of a source array, and float32 for other values.
         ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
 
     Raises:
         ArgumentTypeError: The values are not numbers.
     """
-    context = parse_context(ctx)
+    context = parse_context(ctx or device)
     if isinstance(object, NDArray):
         return from_official(
             object.asnumpy(), context, object._spec.dtype if dtype is None else dtype
@@ -94,7 +97,9 @@ def _to_numpy(values: Any) -> Any:
     return values.asnumpy() if isinstance(values, NDArray) else values
 
 
-def zeros(shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None) -> Any:
+def zeros(
+    shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None, device: Ctx = None
+) -> Any:
     """Return an array of zeros.
 
     Args:
@@ -102,18 +107,23 @@ def zeros(shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None) 
         dtype: Element type, float32 by default.
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
-    return _constant("zeros", "_npi_zeros", shape, dtype, order, ctx)
+    return _constant("zeros", "_npi_zeros", shape, dtype, order, ctx or device)
 
 
-def ones(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None) -> Any:
+def ones(
+    shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None, device: Ctx = None
+) -> Any:
     """Return an array of ones; arguments as for `zeros`."""
-    return _constant("ones", "_npi_ones", shape, dtype, order, ctx)
+    return _constant("ones", "_npi_ones", shape, dtype, order, ctx or device)
 
 
-def empty(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None) -> Any:
+def empty(
+    shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None, device: Ctx = None
+) -> Any:
     """Return an array to be filled later, which is zeroed; arguments as for `zeros`."""
-    return _constant("empty", "_npi_zeros", shape, dtype, order, ctx)
+    return _constant("empty", "_npi_zeros", shape, dtype, order, ctx or device)
 
 
 def _constant(what: str, operator: str, shape: Extents, dtype: Any, order: str, ctx: Ctx) -> Any:
@@ -129,6 +139,7 @@ def full(
     order: str = "C",
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Return an array filled with one value.
 
@@ -140,6 +151,7 @@ def full(
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     check_order("full", order)
     shape = extents(shape, "full")
@@ -150,7 +162,7 @@ def full(
     if dtype is None:
         dtype = "bool" if isinstance(fill_value, bool | np.bool_) else "float32"
     params = {"shape": shape, "value": as_number(fill_value), "dtype": dtype}
-    return create("_npi_full", params, ctx, out, "full")
+    return create("_npi_full", params, ctx or device, out, "full")
 
 
 def _check_number(what: str, value: Any) -> None:
@@ -167,6 +179,7 @@ def full_like(
     order: str = "C",
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Return an array of the same shape as another, filled with one value.
 
@@ -177,6 +190,7 @@ def full_like(
         order: ``"C"`` (row by row), the only order.
         ctx: Ignored; the result is on the device of ``a``.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     check_order("full_like", order)
     _check_number("full_like", fill_value)
@@ -185,15 +199,27 @@ def full_like(
 
 
 def zeros_like(
-    a: Any, dtype: Any = None, order: str = "C", ctx: Ctx = None, out: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Ctx = None,
+    out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Return zeros of the same shape as an array; arguments as for `full_like`."""
-    return full_like(a, 0, dtype, order, ctx, out)
+    return full_like(a, 0, dtype, order, ctx or device, out)
 
 
-def ones_like(a: Any, dtype: Any = None, order: str = "C", ctx: Ctx = None, out: Any = None) -> Any:
+def ones_like(
+    a: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Ctx = None,
+    out: Any = None,
+    device: Ctx = None,
+) -> Any:
     """Return ones of the same shape as an array; arguments as for `full_like`."""
-    return full_like(a, 1, dtype, order, ctx, out)
+    return full_like(a, 1, dtype, order, ctx or device, out)
 
 
 def empty_like(
@@ -226,6 +252,7 @@ def arange(
     step: float | None = 1,
     dtype: Any = None,
     ctx: Ctx = None,
+    device: Ctx = None,
 ) -> Any:
     """Return evenly spaced values in [start, stop); with one bound only, in [0, bound).
 
@@ -235,6 +262,7 @@ def arange(
         step: Difference between neighbouring values, not 0; None for 1.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
 
     Raises:
         ArgumentError: ``step`` is 0.
@@ -255,7 +283,7 @@ def arange(
         "step": step,
         "dtype": chosen(dtype),
     }
-    return create("_npi_arange", params, ctx, what="arange")
+    return create("_npi_arange", params, ctx or device, what="arange")
 
 
 def linspace(
@@ -267,6 +295,7 @@ def linspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Ctx = None,
+    device: Ctx = None,
 ) -> Any:
     """Return evenly spaced values from start to stop.
 
@@ -279,13 +308,14 @@ def linspace(
         dtype: Element type, float32 by default.
         axis: Must be 0.
         ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     _check_bounds("linspace", start, stop, axis)
     params = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
     values = create(
         "_npi_linspace",
         {**params, "dtype": chosen(dtype)},
-        ctx,
+        ctx or device,
         what="linspace",
     )
     if not retstep:
@@ -310,6 +340,7 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Ctx = None,
+    device: Ctx = None,
 ) -> Any:
     """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
     _check_bounds("logspace", start, stop, axis)
@@ -317,7 +348,7 @@ def logspace(
     return create(
         "_npi_logspace",
         {**params, "dtype": chosen(dtype)},
-        ctx,
+        ctx or device,
         what="logspace",
     )
 
@@ -336,38 +367,40 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float32, **kwa
     return create("_npi_eye", params, kwargs.get("ctx"), what="eye")
 
 
-def identity(n: int, dtype: Any = None, ctx: Ctx = None) -> Any:
+def identity(n: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the identity matrix of ``n`` rows, float32 by default."""
     params = {"shape": (n, n), "dtype": chosen(dtype)}
-    return create("_npi_identity", params, ctx, what="identity")
+    return create("_npi_identity", params, ctx or device, what="identity")
 
 
-def indices(dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None) -> Any:
+def indices(
+    dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None, device: Ctx = None
+) -> Any:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
     params = {
         "dimensions": extents(dimensions, "indices"),
         "dtype": chosen(dtype, "int32"),
     }
-    return create("_npi_indices", params, ctx, what="indices")
+    return create("_npi_indices", params, ctx or device, what="indices")
 
 
 def _window(name: str, M: int, dtype: Any, ctx: Ctx) -> Any:
     return create(f"_npi_{name}", {"M": M, "dtype": chosen(dtype)}, ctx, what=name)
 
 
-def blackman(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
+def blackman(M: int, dtype: Any = np.float32, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Blackman window of ``M`` points."""
-    return _window("blackman", M, dtype, ctx)
+    return _window("blackman", M, dtype, ctx or device)
 
 
-def hamming(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
+def hamming(M: int, dtype: Any = np.float32, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Hamming window of ``M`` points."""
-    return _window("hamming", M, dtype, ctx)
+    return _window("hamming", M, dtype, ctx or device)
 
 
-def hanning(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
+def hanning(M: int, dtype: Any = np.float32, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Hann window of ``M`` points."""
-    return _window("hanning", M, dtype, ctx)
+    return _window("hanning", M, dtype, ctx or device)
 
 
 def tril(m: Any, k: int = 0) -> Any:

@@ -2,9 +2,11 @@
 
 from gluonish.core.devices import (
     Context,
+    Device,
     cpu,
     cpu_pinned,
     current_context,
+    current_device,
     gpu,
     gpu_memory_info,
     num_gpus,
@@ -20,10 +22,12 @@ from gluonish.numpy_extension.operators import operator_names as __dir__  # noqa
 
 __all__ = [
     "Context",
+    "Device",
     "constraint_check",
     "cpu",
     "cpu_pinned",
     "current_context",
+    "current_device",
     "get_cuda_compute_capability",
     "gpu",
     "gpu_memory_info",

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from gluonish.core.devices import Context as Context
+from gluonish.core.devices import Device as Device
 from gluonish.core.devices import cpu as cpu
 from gluonish.core.devices import cpu_pinned as cpu_pinned
 from gluonish.core.devices import current_context as current_context
+from gluonish.core.devices import current_device as current_device
 from gluonish.core.devices import gpu as gpu
 from gluonish.core.devices import gpu_memory_info as gpu_memory_info
 from gluonish.core.devices import num_gpus as num_gpus
@@ -26,10 +28,12 @@ from typing import Literal
 
 __all__ = [
     "Context",
+    "Device",
     "constraint_check",
     "cpu",
     "cpu_pinned",
     "current_context",
+    "current_device",
     "get_cuda_compute_capability",
     "gpu",
     "gpu_memory_info",

@@ -12,14 +12,15 @@ from gluonish.numpy.random import Ctx, Parameter, Size, draw
 __all__ = ["bernoulli", "normal_n", "seed", "uniform_n"]
 
 
-def seed(seed: int, ctx: str | Context = "all") -> None:
+def seed(seed: int, ctx: str | Context = "all", device: str | Context | None = None) -> None:
     """Seed the random number generators.
 
     Args:
         seed: The seed, any int.
         ctx: Device whose generator is seeded, or ``"all"``.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
-    seed_arrays(seed, ctx)
+    seed_arrays(seed, device or ctx)
 
 
 def bernoulli(
@@ -29,6 +30,7 @@ def bernoulli(
     dtype: Any = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw samples from a Bernoulli distribution: ones and zeros.
 
@@ -39,6 +41,7 @@ def bernoulli(
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
 
     Raises:
         ArgumentError: Not exactly one of ``prob`` and ``logit`` is passed.
@@ -48,7 +51,7 @@ def bernoulli(
     name, value = ("logit", logit) if prob is None else ("prob", prob)
     other = "prob" if prob is None else "logit"
     params = {"is_logit": prob is None, "dtype": chosen(dtype), other: None}
-    return draw("bernoulli", "_npi_bernoulli", {name: value}, size, params, ctx, out)
+    return draw("bernoulli", "_npi_bernoulli", {name: value}, size, params, ctx or device, out)
 
 
 def uniform_n(
@@ -57,6 +60,7 @@ def uniform_n(
     batch_shape: int | Sequence[int] | None = None,
     dtype: Any = None,
     ctx: Ctx = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw uniform samples from [low, high), an array of ``batch_shape`` for each element.
 
@@ -66,9 +70,10 @@ def uniform_n(
         batch_shape: Leading shape, before the broadcast shape of the bounds.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     bounds = {"low": low, "high": high}
-    return _draw_batch("uniform_n", "_npi_uniform_n", bounds, batch_shape, dtype, ctx)
+    return _draw_batch("uniform_n", "_npi_uniform_n", bounds, batch_shape, dtype, ctx or device)
 
 
 def normal_n(
@@ -77,6 +82,7 @@ def normal_n(
     batch_shape: int | Sequence[int] | None = None,
     dtype: Any = None,
     ctx: Ctx = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw normal samples, an array of ``batch_shape`` for each element.
 
@@ -86,9 +92,10 @@ def normal_n(
         batch_shape: Leading shape, before the broadcast shape of the parameters.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     moments = {"loc": loc, "scale": scale}
-    return _draw_batch("normal_n", "_npi_normal_n", moments, batch_shape, dtype, ctx)
+    return _draw_batch("normal_n", "_npi_normal_n", moments, batch_shape, dtype, ctx or device)
 
 
 def _draw_batch(

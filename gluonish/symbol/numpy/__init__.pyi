@@ -87,6 +87,7 @@ def arange(
     step: Any = 1,
     dtype: Any = None,
     ctx: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return evenly spaced values in [start, stop); with one bound only, in [0, bound)."""
 def arccos(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -121,7 +122,7 @@ def argwhere(a: Any) -> NumpySymbol:
     """Find the indices of array elements that are non-zero, grouped by element."""
 def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Round to a number of decimals; halves go to the even neighbour."""
-def array(object: Any, dtype: Any = None, ctx: Any = None) -> NumpySymbol:
+def array(object: Any, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Create an array from a copy of other values."""
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> NumpySymbol:
     """True if two arrays have the same shape and elements, False otherwise."""
@@ -171,7 +172,7 @@ def bitwise_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Bitwise or."""
 def bitwise_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Bitwise exclusive or."""
-def blackman(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+def blackman(M: int, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the Blackman window of ``M`` points."""
 def bool(value: Any = False) -> NumpySymbol:
     """Boolean type (True or False), stored as a byte."""
@@ -314,7 +315,13 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NumpySymbol:
     """Return the differences of neighbouring elements of the flattened array."""
 def einsum(*operands: Any, **kwargs: Any) -> NumpySymbol:
     """Evaluate Einstein's summation convention: sums of products of arrays."""
-def empty(shape: Any, dtype: Any = ..., order: str = "C", ctx: Any = None) -> NumpySymbol:
+def empty(
+    shape: Any,
+    dtype: Any = ...,
+    order: str = "C",
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
     """Return an array to be filled later, which is zeroed; arguments as for `zeros`."""
 def empty_like(
     prototype: Any,
@@ -370,6 +377,7 @@ def full(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return an array filled with one value."""
 def full_like(
@@ -379,6 +387,7 @@ def full_like(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return an array of the same shape as another, filled with one value."""
 def genfromtxt(*args: Any, **kwargs: Any) -> NumpySymbol:
@@ -387,9 +396,9 @@ def greater(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 > x2."""
 def greater_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 >= x2."""
-def hamming(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+def hamming(M: int, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the Hamming window of ``M`` points."""
-def hanning(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+def hanning(M: int, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the Hann window of ``M`` points."""
 def heaviside(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Compute the Heaviside step function."""
@@ -436,16 +445,20 @@ def hypot(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """sqrt(x1 ** 2 + x2 ** 2)."""
 def i0(x: Any) -> NumpySymbol:
     """Modified Bessel function of the first kind, order 0."""
-def identity(n: int, dtype: Any = None, ctx: Any = None) -> NumpySymbol:
+def identity(n: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the identity matrix of ``n`` rows, float32 by default."""
+def iinfo(int_type: Any) -> NumpySymbol:
+    """iinfo(type)"""
 def in1d(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> NumpySymbol:
     """in1d"""
-def indices(dimensions: Any, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+def indices(dimensions: Any, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
 def inner(a: Any, b: Any) -> NumpySymbol:
     """Return the sum of products over the last axes."""
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> NumpySymbol:
     """Return a copy with values inserted before given indices along an axis."""
+def int16(value: Any = 0) -> NumpySymbol:
+    """Signed integer type, compatible with C ``short``."""
 def int32(value: Any = 0) -> NumpySymbol:
     """Signed integer type, compatible with C ``int``."""
 def int64(value: Any = 0) -> NumpySymbol:
@@ -516,6 +529,7 @@ def linspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return evenly spaced values from start to stop."""
 def log(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -537,6 +551,7 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
 def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -696,7 +711,13 @@ def not_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 != x2."""
 def npv(*args: Any, **kwds: Any) -> NumpySymbol:
     """Not supported: NumPy removed ``npv``; use the package numpy_financial."""
-def ones(shape: Any, dtype: Any = ..., order: str = "C", ctx: Any = None) -> NumpySymbol:
+def ones(
+    shape: Any,
+    dtype: Any = ...,
+    order: str = "C",
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
     """Return an array of ones; arguments as for `zeros`."""
 def ones_like(
     a: Any,
@@ -704,6 +725,7 @@ def ones_like(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return ones of the same shape as an array; arguments as for `full_like`."""
 def outer(a: Any, b: Any) -> NumpySymbol:
@@ -989,6 +1011,12 @@ def true_divide(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """x1 / x2; float32 for integers."""
 def trunc(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """The nearest integer towards zero."""
+def uint16(value: Any = 0) -> NumpySymbol:
+    """Unsigned integer type, compatible with C ``unsigned short``."""
+def uint32(value: Any = 0) -> NumpySymbol:
+    """Unsigned integer type, compatible with C ``unsigned int``."""
+def uint64(value: Any = 0) -> NumpySymbol:
+    """Unsigned signed integer type, 64bit on 64bit systems and 32bit on 32bit systems."""
 def uint8(value: Any = 0) -> NumpySymbol:
     """Unsigned integer type, compatible with C ``unsigned char``."""
 def union1d(ar1: Any, ar2: Any) -> NumpySymbol:
@@ -1032,7 +1060,13 @@ def vstack(arrays: Any, out: Any = None) -> NumpySymbol:
     """Stack arrays along axis 0; vectors become rows."""
 def where(condition: Any, x: Any = None, y: Any = None) -> NumpySymbol:
     """Return elements of ``x`` where a condition is true, and of ``y`` elsewhere."""
-def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> NumpySymbol:
+def zeros(
+    shape: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
     """Return an array of zeros."""
 def zeros_like(
     a: Any,
@@ -1040,5 +1074,6 @@ def zeros_like(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return zeros of the same shape as an array; arguments as for `full_like`."""

@@ -249,9 +249,14 @@ from numpy import finfo as finfo
 from numpy import float16 as float16
 from numpy import float32 as float32
 from numpy import float64 as float64
+from numpy import iinfo as iinfo
+from numpy import int16 as int16
 from numpy import int32 as int32
 from numpy import int64 as int64
 from numpy import int8 as int8
+from numpy import uint16 as uint16
+from numpy import uint32 as uint32
+from numpy import uint64 as uint64
 from numpy import uint8 as uint8
 from typing import Literal
 import builtins
