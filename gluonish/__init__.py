@@ -27,12 +27,15 @@ from gluonish.core.lazy import attach as _attach
 from gluonish.core.lazy import lists as _lists
 from gluonish.core.user_functions import (
     is_np_array,
+    is_np_default_dtype,
     is_np_shape,
     np_array,
+    np_default_dtype,
     np_shape,
     set_np_shape,
     use_np,
     use_np_array,
+    use_np_default_dtype,
     use_np_shape,
 )
 from gluonish.mxnet_names import base, random
@@ -131,6 +134,7 @@ __all__ = [
     "initializer",
     "io",
     "is_np_array",
+    "is_np_default_dtype",
     "is_np_shape",
     "kv",
     "kvstore",
@@ -152,6 +156,7 @@ __all__ = [
     "notebook",
     "np",
     "np_array",
+    "np_default_dtype",
     "np_shape",
     "npx",
     "num_gpus",
@@ -174,6 +179,7 @@ __all__ = [
     "test_utils",
     "use_np",
     "use_np_array",
+    "use_np_default_dtype",
     "use_np_shape",
     "util",
     "visualization",

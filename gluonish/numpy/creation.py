@@ -8,6 +8,7 @@ import numpy as np
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context, parse_context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.core.schema import as_number
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import NUMBERS, call, check_order, chosen, create, from_official, is_value
@@ -86,7 +87,7 @@ def array(
             f"array: expected numbers, got {type(object).__name__} of {values.dtype}"
         )
     return from_official(
-        values, context, (None if has_dtype else "float32") if dtype is None else dtype
+        values, context, (None if has_dtype else chosen(None)) if dtype is None else dtype
     )
 
 
@@ -113,14 +114,14 @@ def zeros(
 
 
 def ones(
-    shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None, device: Ctx = None
+    shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None, device: Ctx = None
 ) -> Any:
     """Return an array of ones; arguments as for `zeros`."""
     return _constant("ones", "_npi_ones", shape, dtype, order, ctx or device)
 
 
 def empty(
-    shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None, device: Ctx = None
+    shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None, device: Ctx = None
 ) -> Any:
     """Return an array to be filled later, which is zeroed; arguments as for `zeros`."""
     return _constant("empty", "_npi_zeros", shape, dtype, order, ctx or device)
@@ -160,7 +161,9 @@ def full(
         return filled if dtype is None else filled.astype(dtype)
     _check_number("full", fill_value)
     if dtype is None:
-        dtype = "bool" if isinstance(fill_value, bool | np.bool_) else "float32"
+        dtype = (
+            "bool" if isinstance(fill_value, bool | np.bool_) else _number_dtype(None, fill_value)
+        )
     params = {"shape": shape, "value": as_number(fill_value), "dtype": dtype}
     return create("_npi_full", params, ctx or device, out, "full")
 
@@ -281,9 +284,16 @@ def arange(
         "start": start,
         "stop": stop,
         "step": step,
-        "dtype": chosen(dtype),
+        "dtype": _number_dtype(dtype, start, stop, step),
     }
     return create("_npi_arange", params, ctx or device, what="arange")
+
+
+def _number_dtype(dtype: Any, *numbers: Any) -> Any:
+    """Return ``dtype``, or the default: int64 for ints while NumPy's default dtype is on."""
+    if dtype is None and is_np_default_dtype() and all(isinstance(x, int) for x in numbers):
+        return "int64"
+    return chosen(dtype)
 
 
 def linspace(
@@ -353,18 +363,18 @@ def logspace(
     )
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float32, **kwargs: Any) -> Any:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, **kwargs: Any) -> Any:
     """Return a matrix with ones on a diagonal.
 
     Args:
         N: Number of rows.
         M: Number of columns; ``N`` by default.
         k: Index of the diagonal: 0 for the main one, positive above it, negative below.
-        dtype: Element type.
-        **kwargs: ``ctx``: device.
+        dtype: Element type, float32 by default.
+        **kwargs: ``ctx`` or ``device``: device.
     """
     params = {"N": N, "M": M, "k": k, "dtype": chosen(dtype)}
-    return create("_npi_eye", params, kwargs.get("ctx"), what="eye")
+    return create("_npi_eye", params, kwargs.get("ctx") or kwargs.get("device"), what="eye")
 
 
 def identity(n: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
@@ -388,17 +398,17 @@ def _window(name: str, M: int, dtype: Any, ctx: Ctx) -> Any:
     return create(f"_npi_{name}", {"M": M, "dtype": chosen(dtype)}, ctx, what=name)
 
 
-def blackman(M: int, dtype: Any = np.float32, ctx: Ctx = None, device: Ctx = None) -> Any:
+def blackman(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Blackman window of ``M`` points."""
     return _window("blackman", M, dtype, ctx or device)
 
 
-def hamming(M: int, dtype: Any = np.float32, ctx: Ctx = None, device: Ctx = None) -> Any:
+def hamming(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Hamming window of ``M`` points."""
     return _window("hamming", M, dtype, ctx or device)
 
 
-def hanning(M: int, dtype: Any = np.float32, ctx: Ctx = None, device: Ctx = None) -> Any:
+def hanning(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Hann window of ``M`` points."""
     return _window("hanning", M, dtype, ctx or device)
 

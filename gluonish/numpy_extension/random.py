@@ -6,10 +6,11 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.random import seed as seed_arrays
-from gluonish.numpy.calls import chosen
+from gluonish.numpy.calls import chosen, create
+from gluonish.numpy.creation import extents
 from gluonish.numpy.random import Ctx, Parameter, Size, draw
 
-__all__ = ["bernoulli", "normal_n", "seed", "uniform_n"]
+__all__ = ["bernoulli", "normal_n", "scalar_poisson", "seed", "uniform_n"]
 
 
 def seed(seed: int, ctx: str | Context = "all", device: str | Context | None = None) -> None:
@@ -108,3 +109,25 @@ def _draw_batch(
 ) -> Any:
     size: Size = () if batch_shape is None else batch_shape
     return draw(what, operator, parameters, size, {"dtype": chosen(dtype)}, ctx)
+
+
+def scalar_poisson(
+    lam: float = 1.0,
+    shape: int | Sequence[int] = (),
+    ctx: Ctx = None,
+    dtype: Any = None,
+    out: Any = None,
+    device: Ctx = None,
+) -> Any:
+    """Draw integers from a Poisson distribution.
+
+    Args:
+        lam: Mean, a number of at least 0.
+        shape: Shape of the samples.
+        ctx: Device; the current context by default.
+        dtype: Element type, float32 by default.
+        out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
+    """
+    params = {"lam": lam, "shape": extents(shape, "scalar_poisson"), "dtype": chosen(dtype)}
+    return create("_random_poisson", params, ctx or device, out, "scalar_poisson")
