@@ -2,7 +2,8 @@
 
 `set_np_shape`, `set_np_array` and `set_np_default_dtype` set them for the process, or, if
 `follows_mxnet`, for the calling thread. A scope overrides them in its thread (or task), and a
-setter inside a scope changes the scope. An array of ``mx.np`` may have shape () or an axis of extent 0 in any case.
+setter inside a scope changes the scope. An array of ``mx.np`` may have shape () or an axis of
+extent 0 in any case.
 """
 
 from contextvars import ContextVar

@@ -42,6 +42,8 @@ MODULES = {
     "ndarray.numpy_extension": "numpy_extension.nd_namespaces.npx",
     "ndarray.register": "numpy_extension.nd_namespaces.np.register",
     "nn": "gluon.nn",
+    "optimizer.adamW": "optimizer.adam",
+    "optimizer.utils": "optimizer.arguments",
     "registry": "core.registry",
     "util": "core.user_functions",
     "visualization": "symbol.visualization",

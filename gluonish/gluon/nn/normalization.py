@@ -193,6 +193,8 @@ class GroupNorm(Normalization):
         gamma_initializer: Initializer of ``gamma`` (G,).
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
+        in_channels: Number C of channels, for ``gamma`` and ``beta`` of one entry per channel (C,),
+            as in MXNet 2.0 and in the reference; 0 for one per group, as in MXNet 1.9.
 
     Inputs:
         x: (N, C, ...), of at least 3 axes.
@@ -201,8 +203,7 @@ class GroupNorm(Normalization):
         y: shape of ``x``.
 
     References:
-        Y. Wu, K. He, Group Normalization, 2018; there gamma and beta have one entry per channel,
-        here one per group.
+        Y. Wu, K. He, Group Normalization, 2018.
     """
 
     def __init__(
@@ -215,10 +216,13 @@ class GroupNorm(Normalization):
         gamma_initializer: Init = "ones",
         prefix: str | None = None,
         params: ParameterDict | None = None,
+        in_channels: int = 0,
     ) -> None:
-        factors = (num_groups, epsilon, center, scale, beta_initializer, gamma_initializer)
+        extent = in_channels or num_groups
+        factors = (extent, epsilon, center, scale, beta_initializer, gamma_initializer)
         super().__init__(*factors, prefix, params)
         self._num_groups = num_groups
+        self._in_channels = in_channels
         self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
 
     def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
@@ -227,12 +231,18 @@ class GroupNorm(Normalization):
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             data: (N, C, ...), of at least 3 axes.
-            gamma: Scale of each group, a parameter.
-            beta: Offset of each group, a parameter.
+            gamma: Scale of each group or channel, a parameter.
+            beta: Offset of each group or channel, a parameter.
         """
-        return F.GroupNorm(
-            data, gamma=gamma, beta=beta, num_groups=self._num_groups, eps=self._epsilon
-        )
+        how = {"num_groups": self._num_groups, "eps": self._epsilon}
+        if not self._in_channels:
+            return F.GroupNorm(data, gamma=gamma, beta=beta, **how)
+        ones = F.ones_like(F.slice_axis(gamma, axis=0, begin=0, end=self._num_groups))
+        normalized = F.GroupNorm(data, gamma=ones, beta=F.zeros_like(ones), **how)
+        rows = F.reshape(normalized, shape=(0, 0, -1))
+        scale, offset = (F.reshape(x, shape=(1, -1, 1)) for x in (gamma, beta))
+        shifted = F.broadcast_add(F.broadcast_mul(rows, scale), offset)
+        return F.reshape_like(shifted, data)
 
     def __repr__(self) -> str:
         return (
