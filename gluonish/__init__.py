@@ -38,13 +38,12 @@ from gluonish.core.user_functions import (
     use_np_default_dtype,
     use_np_shape,
 )
-from gluonish.mxnet_names import base, random
+from gluonish.mxnet_names import attribute, base, random
 from gluonish.mxnet_names import random as rnd
 from gluonish.mxnet_names import start as _start  # noqa: F401  # acts on the modules above
 from gluonish.mxnet_names.base import MXNetError
 from gluonish.mxnet_names.table import MODULES as _MODULES
 from gluonish.symbol import AttrScope, name
-from gluonish.symbol import name as attribute
 
 if TYPE_CHECKING:
     import gluonish.contrib.amp as amp
@@ -82,7 +81,16 @@ if TYPE_CHECKING:
     from gluonish.gluon import data, nn
     from gluonish.module import callback, monitor
     from gluonish.module import feed_forward as model
-    from gluonish.mxnet_names import executor_manager, libinfo, library, log, notebook, rtc
+    from gluonish.mxnet_names import (
+        cuda,
+        dlpack,
+        executor_manager,
+        libinfo,
+        library,
+        log,
+        notebook,
+        rtc,
+    )
     from gluonish.symbol import executor, visualization
 else:
     __getattr__ = _attach(
@@ -117,10 +125,12 @@ __all__ = [
     "contrib",
     "cpu",
     "cpu_pinned",
+    "cuda",
     "current_context",
     "current_device",
     "data",
     "device",
+    "dlpack",
     "engine",
     "error",
     "executor",

@@ -7,7 +7,19 @@ __all__ = ["MODULES"]
 
 # Modules in this folder, under the same name.
 _LOCAL = (
-    *("_numpy_op_doc", "as_mxnet", "base", "executor_manager", "libinfo", "library", "log"),
+    *(
+        "_numpy_op_doc",
+        "as_mxnet",
+        "attribute",
+        "base",
+        "cuda",
+        "cuda.nvtx",
+        "dlpack",
+        "executor_manager",
+        "libinfo",
+        "library",
+        "log",
+    ),
     *("ndarray_doc", "notebook", "numpy_dispatch_protocol", "numpy_op_signature", "random"),
     *("rtc", "symbol_doc"),
 )
@@ -16,7 +28,6 @@ _LOCAL = (
 MODULES = {
     **{name: f"mxnet_names.{name}" for name in _LOCAL},
     "amp": "contrib.amp",
-    "attribute": "symbol.name",
     "callback": "module.callback",
     "contrib.nd": "ndarray.contrib",
     "contrib.ndarray": "ndarray.contrib",

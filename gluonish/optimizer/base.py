@@ -81,6 +81,7 @@ class Optimizer(UpdateCounts):
 
     # Whether `update` calls `step` or `fused_step` of a subclass.
     defines_step: ClassVar[bool] = False
+    use_fused_step: bool = True  # an attribute of the instance if False, as files store those
     opt_registry: ClassVar[dict[str, type["Optimizer"]]] = {}
 
     @explained
@@ -116,7 +117,8 @@ class Optimizer(UpdateCounts):
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = 0
-        self.use_fused_step = use_fused_step is not False
+        if use_fused_step is False:
+            self.use_fused_step = False
         check_aggregate_num(name, aggregate_num)
         if param_idx2name is not None and not isinstance(param_idx2name, dict):
             raise ArgumentTypeError(
