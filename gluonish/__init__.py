@@ -10,12 +10,15 @@ from gluonish import autograd, engine, gluon, ndarray, symbol
 from gluonish import ndarray as nd
 from gluonish import symbol as sym
 from gluonish.core import devices as context
+from gluonish.core import devices as device
 from gluonish.core import user_functions as util
 from gluonish.core.devices import (
     Context,
+    Device,
     cpu,
     cpu_pinned,
     current_context,
+    current_device,
     gpu,
     gpu_memory_info,
     num_gpus,
@@ -24,21 +27,23 @@ from gluonish.core.lazy import attach as _attach
 from gluonish.core.lazy import lists as _lists
 from gluonish.core.user_functions import (
     is_np_array,
+    is_np_default_dtype,
     is_np_shape,
     np_array,
+    np_default_dtype,
     np_shape,
     set_np_shape,
     use_np,
     use_np_array,
+    use_np_default_dtype,
     use_np_shape,
 )
-from gluonish.mxnet_names import base, random
+from gluonish.mxnet_names import attribute, base, random
 from gluonish.mxnet_names import random as rnd
 from gluonish.mxnet_names import start as _start  # noqa: F401  # acts on the modules above
 from gluonish.mxnet_names.base import MXNetError
 from gluonish.mxnet_names.table import MODULES as _MODULES
 from gluonish.symbol import AttrScope, name
-from gluonish.symbol import name as attribute
 
 if TYPE_CHECKING:
     import gluonish.contrib.amp as amp
@@ -76,7 +81,16 @@ if TYPE_CHECKING:
     from gluonish.gluon import data, nn
     from gluonish.module import callback, monitor
     from gluonish.module import feed_forward as model
-    from gluonish.mxnet_names import executor_manager, libinfo, library, log, notebook, rtc
+    from gluonish.mxnet_names import (
+        cuda,
+        dlpack,
+        executor_manager,
+        libinfo,
+        library,
+        log,
+        notebook,
+        rtc,
+    )
     from gluonish.ndarray.value_checks import check_values
     from gluonish.symbol import executor, visualization
 else:
@@ -108,6 +122,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AttrScope",
     "Context",
+    "Device",
     "MXNetError",
     "amp",
     "attribute",
@@ -119,8 +134,12 @@ __all__ = [
     "contrib",
     "cpu",
     "cpu_pinned",
+    "cuda",
     "current_context",
+    "current_device",
     "data",
+    "device",
+    "dlpack",
     "engine",
     "error",
     "executor",
@@ -134,6 +153,7 @@ __all__ = [
     "initializer",
     "io",
     "is_np_array",
+    "is_np_default_dtype",
     "is_np_shape",
     "kv",
     "kvstore",
@@ -155,6 +175,7 @@ __all__ = [
     "notebook",
     "np",
     "np_array",
+    "np_default_dtype",
     "np_shape",
     "npx",
     "num_gpus",
@@ -177,6 +198,7 @@ __all__ = [
     "test_utils",
     "use_np",
     "use_np_array",
+    "use_np_default_dtype",
     "use_np_shape",
     "util",
     "visualization",

@@ -1,9 +1,23 @@
-"""`mx.context`: devices by name, and their number."""
+"""`mx.context`, which MXNet 2.0 calls `mx.device`: devices by name, and their number."""
 
 from gluonish.core.context import Context, cpu, cpu_pinned, current_context, gpu
 from gluonish.core.device import gpu_count, gpu_memory
 
-__all__ = ["Context", "cpu", "cpu_pinned", "current_context", "gpu", "gpu_memory_info", "num_gpus"]
+__all__ = [
+    "Context",
+    "Device",
+    "cpu",
+    "cpu_pinned",
+    "current_context",
+    "current_device",
+    "gpu",
+    "gpu_memory_info",
+    "num_gpus",
+]
+
+# The names of MXNet 2.0.
+Device = Context
+current_device = current_context
 
 
 def num_gpus() -> int:

@@ -1,8 +1,9 @@
-"""NumPy semantics: of shapes, and of the arrays that Gluon creates.
+"""NumPy semantics: of shapes, of the arrays that Gluon creates, and of the default dtype.
 
-`set_np_shape` and `set_np_array` set them for the process, or, if `follows_mxnet`, for the calling
-thread. A scope overrides them in its thread (or task), and a setter inside a scope changes the
-scope. An array of ``mx.np`` may have shape () or an axis of extent 0 in any case.
+`set_np_shape`, `set_np_array` and `set_np_default_dtype` set them for the process, or, if
+`follows_mxnet`, for the calling thread. A scope overrides them in its thread (or task), and a
+setter inside a scope changes the scope. An array of ``mx.np`` may have shape () or an axis of
+extent 0 in any case.
 """
 
 from contextvars import ContextVar
@@ -14,7 +15,7 @@ from gluonish.core.value_scope import ValueScope
 
 
 class _Setting:
-    """One of the two settings: its process-wide value, and its value inside a scope."""
+    """One of the settings: its process-wide value, and its value inside a scope."""
 
     __slots__ = ("process_wide", "scoped")
 
@@ -37,6 +38,7 @@ class _Setting:
 
 _shape = _Setting("gluonish_np_shape")
 _array = _Setting("gluonish_np_array")
+_dtype = _Setting("gluonish_np_default_dtype")
 
 
 def is_np_shape() -> bool:
@@ -59,9 +61,23 @@ def set_np_array(active: bool) -> bool:
     return _array.set(bool(active))
 
 
+def is_np_default_dtype() -> bool:
+    """Return whether arrays of ``mx.np`` are float64 by default, as in NumPy; if not, float32."""
+    return _dtype.get()
+
+
+def set_np_default_dtype(is_np_default_dtype: bool = True) -> bool:
+    """Switch NumPy's default dtype on or off; return the previous setting.
+
+    Args:
+        is_np_default_dtype: Whether arrays of ``mx.np`` are float64 by default; if not, float32.
+    """
+    return _dtype.set(bool(is_np_default_dtype))
+
+
 def current_numpy_scope() -> "NumpyScope":
     """Return a scope with the current settings, to be entered in another thread."""
-    return NumpyScope(shape=is_np_shape(), array=is_np_array())
+    return NumpyScope(shape=is_np_shape(), array=is_np_array(), dtype=is_np_default_dtype())
 
 
 class NumpyScope(ValueScope):
@@ -70,15 +86,22 @@ class NumpyScope(ValueScope):
     Args:
         shape: Semantics of shapes; None: unchanged.
         array: Whether Gluon creates arrays of ``mx.np``; None: unchanged.
+        dtype: Whether arrays of ``mx.np`` are float64 by default; None: unchanged.
     """
 
     __slots__ = ("_settings",)
 
-    _switches: ClassVar[tuple[_Setting, _Setting]] = (_shape, _array)
+    _switches: ClassVar[tuple[_Setting, ...]] = (_shape, _array, _dtype)
 
-    def __init__(self, *, shape: bool | None = None, array: bool | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        shape: bool | None = None,
+        array: bool | None = None,
+        dtype: bool | None = None,
+    ) -> None:
         super().__init__()
-        self._settings = (shape, array)
+        self._settings = (shape, array, dtype)
 
     def __repr__(self) -> str:
         shape, array = self._settings

@@ -7,6 +7,12 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from gluonish.core.argument_names import (
+    wrap_ctx_to_device_func,
+    wrap_data_api_linalg_func,
+    wrap_data_api_statical_func,
+    wrap_sort_functions,
+)
 from gluonish.core.config import get_variable, set_variable
 from gluonish.core.context import Context
 from gluonish.core.device import gpu_capability, gpu_count, gpu_memory
@@ -14,31 +20,45 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.core.numpy_mode import (
     NumpyScope,
     is_np_array,
+    is_np_default_dtype,
     is_np_shape,
     set_np_array,
+    set_np_default_dtype,
     set_np_shape,
 )
 
 __all__ = [
+    "dtype_from_number",
     "get_cuda_compute_capability",
     "get_gpu_count",
     "get_gpu_memory",
+    "get_max_supported_compute_capability",
+    "get_rtc_compile_opts",
     "getenv",
     "is_np_array",
+    "is_np_default_dtype",
     "is_np_shape",
     "np_array",
+    "np_default_dtype",
     "np_shape",
     "np_ufunc_legal_option",
     "reset_np",
+    "set_flush_denorms",
     "set_module",
     "set_np",
+    "set_np_default_dtype",
     "set_np_shape",
     "setenv",
     "use_np",
     "use_np_array",
+    "use_np_default_dtype",
     "use_np_shape",
+    "wrap_ctx_to_device_func",
+    "wrap_data_api_linalg_func",
+    "wrap_data_api_statical_func",
     "wrap_np_binary_func",
     "wrap_np_unary_func",
+    "wrap_sort_functions",
 ]
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
@@ -76,16 +96,18 @@ def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
     return gpu_memory(gpu_dev_id)
 
 
-def get_cuda_compute_capability(ctx: Context) -> int:
+def get_cuda_compute_capability(ctx: Context | None = None, device: Context | None = None) -> int:
     """Return the compute capability of a GPU: 90 for 9.0.
 
     Args:
         ctx: The GPU.
+        device: ``ctx`` under the name it has in MXNet 2.0.
 
     Raises:
         ArgumentError: ``ctx`` is not a GPU.
         DeviceError: CuPy is not installed, or there is no such device.
     """
+    ctx = ctx or device
     if not isinstance(ctx, Context) or not ctx.is_gpu:
         raise ArgumentError(f"get_cuda_compute_capability: expected a GPU, got {ctx}")
     return gpu_capability(ctx.device_id)
@@ -132,12 +154,22 @@ def np_array(active: bool = True) -> NumpyScope:
     return NumpyScope(array=active)
 
 
-def set_np(shape: bool = True, array: bool = True) -> None:
+def np_default_dtype(active: bool = True) -> NumpyScope:
+    """Return a context manager that turns NumPy's default dtype on or off.
+
+    Args:
+        active: Whether arrays of ``mx.np`` are float64 by default; if not, float32.
+    """
+    return NumpyScope(dtype=active)
+
+
+def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
     """Turn NumPy's semantics on: Gluon's parameters and batches become arrays of ``mx.np``.
 
     Args:
         shape: Whether shapes follow NumPy: sizes may be 0, and () is a scalar.
         array: Whether Gluon creates arrays of ``mx.np``; needs ``shape``.
+        dtype: Whether arrays of ``mx.np`` are float64 by default, as in NumPy; if not, float32.
 
     Raises:
         ArgumentError: ``array`` is True and ``shape`` is False.
@@ -153,11 +185,12 @@ def set_np(shape: bool = True, array: bool = True) -> None:
         raise ArgumentError("set_np: expected shape=True with array=True, got shape=False")
     set_np_shape(shape)
     set_np_array(array)
+    set_np_default_dtype(dtype)
 
 
 def reset_np() -> None:
     """Turn NumPy's semantics off."""
-    set_np(shape=False, array=False)
+    set_np(shape=False, array=False, dtype=False)
 
 
 def use_np_shape(func: _Decorated) -> _Decorated:
@@ -176,6 +209,15 @@ def use_np_array(func: _Decorated) -> _Decorated:
         ArgumentTypeError: ``func`` is neither.
     """
     return _decorated("use_np_array", func, {"array": True})
+
+
+def use_np_default_dtype(func: _Decorated) -> _Decorated:
+    """Decorator: in a function, or all methods of a class, arrays are float64 by default.
+
+    Raises:
+        ArgumentTypeError: ``func`` is neither.
+    """
+    return _decorated("use_np_default_dtype", func, {"dtype": True})
 
 
 def use_np(func: _Decorated) -> _Decorated:
@@ -322,3 +364,55 @@ def _check_ufunc_keyword(name: str, key: str, value: Any) -> None:
     if not np_ufunc_legal_option(key, value):
         raise ArgumentTypeError(f"{name}: expected {key} that NumPy allows, got {value!r}")
     raise NotSupportedError(f"{name}: expected {key}={default!r}, got {value!r}")
+
+
+def dtype_from_number(number: Any) -> Any:
+    """Return the default dtype of a Python number, or the dtype of a NumPy number.
+
+    Args:
+        number: The number.
+
+    Raises:
+        ArgumentTypeError: It is not a number.
+    """
+    if isinstance(number, np.generic):
+        return number.dtype
+    if isinstance(number, int):
+        return np.int64
+    if isinstance(number, float):
+        return np.float64 if is_np_default_dtype() else np.float32
+    raise ArgumentTypeError(f"dtype_from_number: expected a number, got {type(number).__name__}")
+
+
+def set_flush_denorms(value: bool) -> bool:
+    """Return False: CPUs keep denormal numbers here, whatever ``value``.
+
+    Args:
+        value: Whether MXNet would set them to 0.
+    """
+    return False
+
+
+def get_max_supported_compute_capability() -> int:
+    """Return the compute capability of the newest GPU of this machine: 90 for 9.0.
+
+    Raises:
+        ArgumentError: There is no GPU.
+    """
+    count = gpu_count()
+    if not count:
+        raise ArgumentError("get_max_supported_compute_capability: expected a GPU, got none")
+    return max(gpu_capability(number) for number in range(count))
+
+
+def get_rtc_compile_opts(device: Context) -> list[str]:
+    """Return the options of NVRTC for a GPU: ``["--gpu-architecture=sm_90"]``.
+
+    Args:
+        device: The GPU.
+
+    Raises:
+        ArgumentError: ``device`` is not a GPU.
+        DeviceError: CuPy is not installed, or there is no such device.
+    """
+    return [f"--gpu-architecture=sm_{get_cuda_compute_capability(device)}"]

@@ -15,13 +15,23 @@ from gluonish.gluon.parameter import (
 )
 
 if TYPE_CHECKING:
-    from gluonish.gluon import contrib, data, loss, nn, probability, rnn, trainer, utils
+    from gluonish.gluon import (
+        contrib,
+        data,
+        loss,
+        metric,
+        nn,
+        probability,
+        rnn,
+        trainer,
+        utils,
+    )
     from gluonish.gluon.block import SymbolBlock
     from gluonish.gluon.trainer import Trainer
 else:
     __getattr__ = _attach(
         __name__,
-        ("contrib", "data", "loss", "nn", "probability", "rnn", "trainer", "utils"),
+        ("contrib", "data", "loss", "metric", "nn", "probability", "rnn", "trainer", "utils"),
         {
             "SymbolBlock": "gluonish.gluon.block.symbol_block:SymbolBlock",
             "Trainer": "gluonish.gluon.trainer:Trainer",
@@ -41,6 +51,7 @@ __all__ = [
     "contrib",
     "data",
     "loss",
+    "metric",
     "model_zoo",
     "nn",
     "parameter",

@@ -97,7 +97,7 @@ class _Traced:
         """The device that the graph is traced for."""
         return current_context()
 
-    ctx = context
+    ctx = device = context
 
     def wait_to_read(self) -> None:
         """Do nothing: there are no pending writes."""
@@ -154,7 +154,7 @@ class _Traced:
             _refuse(f"as_in_context({context})")
         return self
 
-    as_in_ctx = as_in_context
+    as_in_ctx = to_device = as_in_context
 
     def as_np_ndarray(self) -> Any:
         """Return the array with NumPy's semantics."""

@@ -9,7 +9,15 @@ reference bit for bit; only norms are summed in another order. Statements are in
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, FTML_STEPS, FTRL, NADAM, TINY
+from gluonish.ops.updates.adaptive import (
+    ADABELIEF,
+    ADADELTA,
+    ADAMAX,
+    FTML_STEPS,
+    FTRL,
+    NADAM,
+    TINY,
+)
 from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
 from gluonish.ops.updates.rules import (
     ADAGRAD,
@@ -215,6 +223,16 @@ FORMULAS: Mapping[Rule, Formula] = {
             "w = w - (g + w * wd)",
         ),
         {**_CLIP, **_same("rho", "epsilon"), **_rest("rho")},
+    ),
+    ADABELIEF: Formula(
+        (
+            _DECAYED,
+            _CLIPPED,
+            "mean = mean * beta1 + g * beta1_rest",
+            "var = var * beta2 + (g - mean) * (g - mean) * beta2_rest + epsilon",
+            "w = w - mean / (sqrt(var) + epsilon) * lr",
+        ),
+        _ADAM,
     ),
     ADAMAX: Formula(
         (

@@ -12,6 +12,7 @@ from gluonish.core.errors import (
 from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.distributed import channel
+from gluonish.kvstore.foreign_stores import ALTERNATIVES
 from gluonish.kvstore.kvstore import KINDS, KVStore
 from gluonish.kvstore.nccl_exchange import NCCLExchange
 from gluonish.kvstore.nccl_reduce import NCCLReduction
@@ -22,12 +23,6 @@ from gluonish.kvstore.sync_store import SyncStore
 SYNCHRONOUS = ("dist", "dist_sync", "dist_device_sync", "dist_sync_device")
 _LOG = logging.getLogger("gluonish")
 _logged: list[str] = []  # warnings logged already
-
-_ALTERNATIVES = {
-    "p3": "use 'dist_sync', which sends large arrays in chunks, too",
-    "horovod": "use 'device' for the GPUs of one machine",
-    "byteps": "use 'device' for the GPUs of one machine",
-}
 
 
 def create(name: str = "local") -> KVStore | Any:
@@ -72,9 +67,9 @@ def create(name: str = "local") -> KVStore | Any:
         return _sync_store(kind)
     if kind == "dist_async":
         return AsyncStore(channel())
-    if kind in _ALTERNATIVES:
+    if kind in ALTERNATIVES:
         raise NotSupportedError(
-            f"kvstore: expected a store that gluonish has, got {name!r}; {_ALTERNATIVES[kind]}"
+            f"kvstore: expected a store that gluonish has, got {name!r}; {ALTERNATIVES[kind]}"
         )
     raise _unknown(name)
 

@@ -19,7 +19,7 @@ from gluonish.metric.base import (
 )
 
 
-class _Distance(EvalMetric):
+class Distance(EvalMetric):
     """Base class of errors averaged over batches; arrays of one axis are treated as columns."""
 
     def update(self, labels: Any, preds: Any) -> None:
@@ -40,27 +40,31 @@ class _Distance(EvalMetric):
                     f"{type(self).__name__}: expected predictions that broadcast with labels "
                     f"{label.shape}, got {pred.shape}"
                 ) from error
-            self._tally(partial(_add_distance, self._measure), [label], [pred])
+            self._tally(partial(self._add_distance, self._measure), [label], [pred])
 
     @staticmethod
     def _measure(xp: ModuleType, difference: Any) -> Any:
         raise NotImplementedError
+
+    @staticmethod
+    def _add_distance(
+        measure: Callable[..., Any], xp: ModuleType, totals: Any, label: Any, pred: Any
+    ) -> None:
+        totals[0] += measure(xp, column_difference(label, pred))
+        totals[1] += 1
+
+
+def column_difference(label: Any, pred: Any) -> Any:
+    """Return labels minus predictions; arrays of one axis are treated as columns."""
+    return label.reshape(_column(label.shape)) - pred.reshape(_column(pred.shape))
 
 
 def _column(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (*shape, 1) if len(shape) == 1 else shape
 
 
-def _add_distance(
-    measure: Callable[..., Any], xp: ModuleType, totals: Any, label: Any, pred: Any
-) -> None:
-    difference = label.reshape(_column(label.shape)) - pred.reshape(_column(pred.shape))
-    totals[0] += measure(xp, difference)
-    totals[1] += 1
-
-
 @register
-class MAE(_Distance):
+class MAE(Distance):
     """Mean absolute error, averaged over batches.
 
     Args:
@@ -83,7 +87,7 @@ class MAE(_Distance):
 
 
 @register
-class MSE(_Distance):
+class MSE(Distance):
     """Mean squared error, averaged over batches.
 
     Args:
@@ -106,7 +110,7 @@ class MSE(_Distance):
 
 
 @register
-class RMSE(_Distance):
+class RMSE(Distance):
     """Root mean squared error of each batch, averaged over batches.
 
     Args:

@@ -5,9 +5,29 @@ import os
 from gluonish.core.errors import ArgumentError, MissingFileError, NotSupportedError
 from gluonish.core.files import path_text
 
-__all__ = ["load"]
+__all__ = ["MXlib", "compiled_with_gcc_cxx11_abi", "load", "loaded_libs"]
 
 _SUFFIXES = (".so", ".dll", ".dylib")
+
+
+# Libraries that `load` loaded: none, as it refuses all.
+loaded_libs: list["MXlib"] = []
+
+
+class MXlib:
+    """A loaded library; for programs that check the class.
+
+    Args:
+        handle: The library's handle.
+    """
+
+    def __init__(self, handle: object) -> None:
+        self.handle = handle
+
+
+def compiled_with_gcc_cxx11_abi() -> int:
+    """Return 1, the value of current compilers, for programs that build libraries for MXNet."""
+    return 1
 
 
 def load(path: str, verbose: bool = True) -> None:

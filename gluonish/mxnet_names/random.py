@@ -1,6 +1,8 @@
 """`mx.random`: the seed, and samplers."""
 
 from gluonish.ndarray.random import (
+    binomial,
+    categorical,
     exponential,
     gamma,
     generalized_negative_binomial,
@@ -16,6 +18,8 @@ from gluonish.ndarray.random import (
 )
 
 __all__ = [
+    "binomial",
+    "categorical",
     "exponential",
     "gamma",
     "generalized_negative_binomial",

@@ -15,6 +15,13 @@ __all__: list[str] = []
 
 alias_modules({f"gluonish.{name}": f"gluonish.{module}" for name, module in MODULES.items()})
 extend("gluonish.gluon", {"model_zoo": "gluonish.model_zoo"})
+extend(
+    "gluonish.core.user_functions",
+    {
+        name: f"gluonish.numpy_extension.conversion:{name}"
+        for name in ("default_array", "numpy_fallback")
+    },
+)
 hooks.ndarray_names["CachedOp"] = "gluonish.symbol.cached_op:CachedOp"
 for name, module in NUMPY_NAMESPACES.items():
     hooks.ndarray_names[name] = f"gluonish.ndarray.{module}"

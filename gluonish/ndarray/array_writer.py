@@ -67,6 +67,7 @@ def write_arrays(
     numpy_shape: bool = False,
     metadata: Mapping[str, str] | None = None,
     max_shard_nbytes: int | None = None,
+    kind: str | None = None,
 ) -> None:
     """Write arrays atomically, in the format that the extension of the path selects.
 
@@ -78,13 +79,14 @@ def write_arrays(
         metadata: Text by name; not supported by list files.
         max_shard_nbytes: For ``.safetensors.index.json``: maximum bytes of values in one shard; a
             larger array gets its own shard. None for 5 GB.
+        kind: The format, such as `NPZ`, whatever the extension.
 
     Raises:
         ArgumentError: The format does not support a name, an array, metadata or a shard size.
         ArgumentTypeError: The format does not support the dtype of an array.
         OSError: The file cannot be written.
     """
-    kind = format_of(path)
+    kind = format_of(path) if kind is None else kind
     entries = dict(metadata or {})
     if max_shard_nbytes is not None and (kind != SHARDS or max_shard_nbytes < 1):
         raise ArgumentError(

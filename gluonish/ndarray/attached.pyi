@@ -74,6 +74,7 @@ class AttachedMethods(Fluent):
     slice_assign = _function_slice_assign
     slice_assign_scalar = _function_slice_assign_scalar
     split_v2 = _function_split_v2
+    to_device = _function_as_in_context
     to_dlpack_for_read = _function_to_dlpack_for_read
     to_dlpack_for_write = _function_to_dlpack_for_write
     tostype = _function_tostype

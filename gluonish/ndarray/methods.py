@@ -280,6 +280,7 @@ def attach() -> None:
         "_sync_copyfrom": _sync_copyfrom,
         "as_in_context": as_in_context,
         "as_in_ctx": as_in_context,
+        "to_device": as_in_context,
         "as_nd_ndarray": as_nd_ndarray,
         "astype": astype,
         "broadcast_like": broadcast_like,

@@ -136,7 +136,7 @@ class NDArray(AttachedMethods):
         """The device that holds the values."""
         return self._device.context
 
-    ctx = context
+    ctx = device = context
 
     @property
     def T(self) -> "NDArray":

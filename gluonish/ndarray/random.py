@@ -19,6 +19,8 @@ from gluonish.ops.registry import find_operator
 from gluonish.ops.support.random_functions import RandomFunctions
 
 __all__ = [
+    "binomial",
+    "categorical",
     "exponential",
     "exponential_like",
     "gamma",
@@ -41,12 +43,13 @@ __all__ = [
 ]
 
 
-def seed(seed_state: int, ctx: str | Context = "all") -> None:
+def seed(seed_state: int, ctx: str | Context = "all", device: str | Context | None = None) -> None:
     """Seed the random number generators.
 
     Args:
         seed_state: The seed, any int.
         ctx: Device whose generator is seeded, or ``"all"``.
+        device: ``ctx`` under the name it has in MXNet 2.0.
 
     Raises:
         ArgumentTypeError: The seed is not an int.
@@ -54,6 +57,7 @@ def seed(seed_state: int, ctx: str | Context = "all") -> None:
     """
     if not isinstance(seed_state, int | np.integer):
         raise ArgumentTypeError(f"seed: expected an int, got {seed_state!r}")
+    ctx = device or ctx
     if ctx == "all":
         random_state.seed(int(seed_state))
     elif isinstance(ctx, Context):
@@ -123,6 +127,75 @@ def multinomial(
     sizes = () if shape is None else shape
     args = {"shape": sizes, "get_prob": get_prob, "dtype": dtype, **kwargs}
     return invoke(op, (data,), op.schema.parse("multinomial", args), out)
+
+
+def categorical(
+    data: NDArray,
+    shape: Any = None,
+    get_prob: bool = False,
+    out: NDArray | None = None,
+    dtype: Any = "int32",
+    **kwargs: Any,
+) -> Any:
+    """Draw class indices; `multinomial` under the name it has in MXNet 2.0.
+
+    Args:
+        data: Probabilities, (classes,) or (N, classes).
+        shape: Number, or shape, of the samples to draw from each distribution.
+        get_prob: Whether to return the log-likelihoods of the samples, too.
+        out: Array that receives the samples.
+        dtype: Element type of the samples.
+        **kwargs: Further arguments of the operator.
+    """
+    return multinomial(data, shape, get_prob, out, dtype, **kwargs)
+
+
+def binomial(
+    n: Any = 1,
+    p: Any = 0.5,
+    shape: Any = None,
+    dtype: Any = None,
+    ctx: Context | None = None,
+    out: NDArray | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Draw numbers of successes in ``n`` trials.
+
+    Args:
+        n: Number of trials: a number, or an array.
+        p: Probability of a success: a number, or an array of the shape of ``n``.
+        shape: Shape of the samples of each pair of ``n`` and ``p``, (1,) by default for numbers.
+        dtype: Element type, float32 by default.
+        ctx: Device if ``n`` and ``p`` are numbers; the current one by default.
+        out: Array that receives the samples.
+        **kwargs: ``name`` is accepted.
+
+    Raises:
+        ArgumentTypeError: Only one of ``n`` and ``p`` is an array, or their shapes differ.
+    """
+    kwargs.pop("name", None)
+    if isinstance(n, NDArray) or isinstance(p, NDArray):
+        if not isinstance(n, NDArray) or not isinstance(p, NDArray) or n.shape != p.shape:
+            raise ArgumentTypeError("binomial: expected n and p that are numbers, or equal arrays")
+        size = () if shape is None else shape
+        pairs = zip(n.asnumpy().ravel(), p.asnumpy().ravel(), strict=True)
+        drawn = [_binomial(int(count), float(chance), size, n.context) for count, chance in pairs]
+        inner = drawn[0].shape
+        found = operator_function("stack")(*drawn, axis=0).reshape((*n.shape, *inner))
+    else:
+        found = _binomial(int(n), float(p), (1,) if shape is None else shape, ctx)
+    found = found.astype(np.float32 if dtype is None else dtype)
+    if out is None:
+        return found
+    return found.copyto(out)
+
+
+def _binomial(n: int, p: float, size: Any, ctx: Context | None) -> NDArray:
+    op = find_operator("_npi_multinomial")
+    shape = (size,) if isinstance(size, int) else tuple(size)
+    attrs = op.schema.parse("binomial", {"n": n, "size": shape, "pvals": (p, 1 - p)})
+    counts: NDArray = source(op, attrs, ctx, None)
+    return counts[..., 0]
 
 
 _FUNCTIONS = RandomFunctions(_draw, operator_function)

@@ -50,6 +50,7 @@ def save(
     *,
     metadata: Mapping[str, str] | None = None,
     max_shard_nbytes: int | None = None,
+    kind: str | None = None,
 ) -> None:
     """Save arrays to a file, atomically: after a crash it has the old or the new content.
 
@@ -63,6 +64,7 @@ def save(
         metadata: Dict of texts to store with the arrays; not supported by MXNet's format.
         max_shard_nbytes: Maximum bytes of arrays in one shard, 5 GB by default; a larger array gets
             its own shard.
+        kind: The format ``"npz"``, whatever the extension; None for that of the extension.
 
     Raises:
         ArgumentTypeError: ``data`` contains an object that is not an NDArray, or a name that is not
@@ -99,6 +101,7 @@ def save(
         numpy_shape=any(_needs_numpy_shape(array) for array in arrays),
         metadata=metadata,
         max_shard_nbytes=max_shard_nbytes,
+        kind=kind,
     )
 
 

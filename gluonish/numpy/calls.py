@@ -19,6 +19,7 @@ import numpy as np
 from gluonish.core.context import Context
 from gluonish.core.dtype import is_floating, promote
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.numpy.array import ndarray
@@ -242,7 +243,9 @@ def create(
 
 def chosen(dtype: Any, default: str = "float32") -> Any:
     """Return ``dtype``, or the default if it is None."""
-    return default if dtype is None else dtype
+    if dtype is not None:
+        return dtype
+    return "float64" if default == "float32" and is_np_default_dtype() else default
 
 
 def check_order(what: str, order: str, allowed: str = "C") -> None:

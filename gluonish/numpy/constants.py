@@ -30,19 +30,23 @@ __all__ = [
     "NaN",
     "bool",
     "bool_",
+    "boolean_dtypes",
     "e",
     "finfo",
     "float16",
     "float32",
     "float64",
+    "floating_dtypes",
     "iinfo",
     "inf",
     "int8",
     "int16",
     "int32",
     "int64",
+    "integer_dtypes",
     "nan",
     "newaxis",
+    "numeric_dtypes",
     "pi",
     "uint8",
     "uint16",
@@ -62,3 +66,9 @@ NINF = -inf
 NZERO = -0.0
 PINF = inf
 PZERO = 0.0
+
+# MXNet 2.0's lists of element types.
+boolean_dtypes = [np.dtype("bool")]
+integer_dtypes = [np.dtype(f"{kind}{bits}") for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
+floating_dtypes = [np.dtype(f"float{bits}") for bits in (16, 32, 64)]
+numeric_dtypes = [*integer_dtypes, *floating_dtypes]

@@ -9,6 +9,7 @@ from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context, parse_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.core.schema import as_number
 from gluonish.ndarray.dlpack import from_dlpack as share_dlpack
 from gluonish.ndarray.ndarray import NDArray
@@ -60,7 +61,7 @@ def extents(shape: Any, what: str) -> tuple[int, ...]:
 
 
 def array(
-    object: Any, dtype: Any = None, ctx: Ctx = None, *, device: Ctx = None
+    object: Any, dtype: Any = None, ctx: Ctx = None, device: Ctx = None
 ) -> Any:  # NumPy's name
     """Create an array from a copy of other values.
 
@@ -68,7 +69,7 @@ def array(
         object: Array, number, or nested sequence of numbers or arrays.
         dtype: Element type; by default the dtype of a source array, and float32 for other values.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
+        device: ``ctx`` under the name it has in MXNet 2.0.
 
     Raises:
         ArgumentTypeError: The values are not numbers.
@@ -91,7 +92,7 @@ def array(
             f"array: expected numbers, got {type(object).__name__} of {values.dtype}"
         )
     return from_official(
-        values, context, (None if has_dtype else "float32") if dtype is None else dtype
+        values, context, (None if has_dtype else chosen(None)) if dtype is None else dtype
     )
 
 
@@ -151,7 +152,7 @@ def _to_numpy(values: Any) -> Any:
 
 
 def zeros(
-    shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None, *, device: Ctx = None
+    shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None, device: Ctx = None
 ) -> Any:
     """Return an array of zeros.
 
@@ -160,30 +161,20 @@ def zeros(
         dtype: Element type, float32 by default.
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     return _constant("zeros", "_npi_zeros", shape, dtype, order, ctx or device)
 
 
 def ones(
-    shape: Extents,
-    dtype: Any = np.float32,
-    order: str = "C",
-    ctx: Ctx = None,
-    *,
-    device: Ctx = None,
+    shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None, device: Ctx = None
 ) -> Any:
     """Return an array of ones; arguments as for `zeros`."""
     return _constant("ones", "_npi_ones", shape, dtype, order, ctx or device)
 
 
 def empty(
-    shape: Extents,
-    dtype: Any = np.float32,
-    order: str = "C",
-    ctx: Ctx = None,
-    *,
-    device: Ctx = None,
+    shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None, device: Ctx = None
 ) -> Any:
     """Return an array to be filled later, which is zeroed; arguments as for `zeros`."""
     return _constant("empty", "_npi_zeros", shape, dtype, order, ctx or device)
@@ -202,7 +193,6 @@ def full(
     order: str = "C",
     ctx: Ctx = None,
     out: Any = None,
-    *,
     device: Ctx = None,
 ) -> Any:
     """Return an array filled with one value.
@@ -214,8 +204,8 @@ def full(
             number.
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     check_order("full", order)
     shape = extents(shape, "full")
@@ -224,7 +214,9 @@ def full(
         return filled if dtype is None else filled.astype(dtype)
     _check_number("full", fill_value)
     if dtype is None:
-        dtype = "bool" if isinstance(fill_value, bool | np.bool_) else "float32"
+        dtype = (
+            "bool" if isinstance(fill_value, bool | np.bool_) else _number_dtype(None, fill_value)
+        )
     params = {"shape": shape, "value": as_number(fill_value), "dtype": dtype}
     return create("_npi_full", params, ctx or device, out, "full")
 
@@ -243,7 +235,6 @@ def full_like(
     order: str = "C",
     ctx: Ctx = None,
     out: Any = None,
-    *,
     device: Ctx = None,
 ) -> Any:
     """Return an array of the same shape as another, filled with one value.
@@ -254,8 +245,8 @@ def full_like(
         dtype: Element type; that of ``a`` by default.
         order: ``"C"`` (row by row), the only order.
         ctx: Ignored; the result is on the device of ``a``.
-        device: The same, as in MXNet 2.0.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     check_order("full_like", order)
     _check_number("full_like", fill_value)
@@ -269,7 +260,6 @@ def zeros_like(
     order: str = "C",
     ctx: Ctx = None,
     out: Any = None,
-    *,
     device: Ctx = None,
 ) -> Any:
     """Return zeros of the same shape as an array; arguments as for `full_like`."""
@@ -282,7 +272,6 @@ def ones_like(
     order: str = "C",
     ctx: Ctx = None,
     out: Any = None,
-    *,
     device: Ctx = None,
 ) -> Any:
     """Return ones of the same shape as an array; arguments as for `full_like`."""
@@ -319,7 +308,6 @@ def arange(
     step: float | None = 1,
     dtype: Any = None,
     ctx: Ctx = None,
-    *,
     device: Ctx = None,
 ) -> Any:
     """Return evenly spaced values in [start, stop); with one bound only, in [0, bound).
@@ -330,7 +318,7 @@ def arange(
         step: Difference between neighbouring values, not 0; None for 1.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
+        device: ``ctx`` under the name it has in MXNet 2.0.
 
     Raises:
         ArgumentError: ``step`` is 0.
@@ -349,9 +337,16 @@ def arange(
         "start": start,
         "stop": stop,
         "step": step,
-        "dtype": chosen(dtype),
+        "dtype": _number_dtype(dtype, start, stop, step),
     }
     return create("_npi_arange", params, ctx or device, what="arange")
+
+
+def _number_dtype(dtype: Any, *numbers: Any) -> Any:
+    """Return ``dtype``, or the default: int64 for ints while NumPy's default dtype is on."""
+    if dtype is None and is_np_default_dtype() and all(isinstance(x, int) for x in numbers):
+        return "int64"
+    return chosen(dtype)
 
 
 def linspace(
@@ -363,7 +358,6 @@ def linspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Ctx = None,
-    *,
     device: Ctx = None,
 ) -> Any:
     """Return evenly spaced values from start to stop.
@@ -377,7 +371,7 @@ def linspace(
         dtype: Element type, float32 by default.
         axis: Must be 0.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     _check_bounds("linspace", start, stop, axis)
     params = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
@@ -409,7 +403,6 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Ctx = None,
-    *,
     device: Ctx = None,
 ) -> Any:
     """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
@@ -423,28 +416,28 @@ def logspace(
     )
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float32, **kwargs: Any) -> Any:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, **kwargs: Any) -> Any:
     """Return a matrix with ones on a diagonal.
 
     Args:
         N: Number of rows.
         M: Number of columns; ``N`` by default.
         k: Index of the diagonal: 0 for the main one, positive above it, negative below.
-        dtype: Element type.
+        dtype: Element type, float32 by default.
         **kwargs: ``ctx`` or ``device``: device.
     """
     params = {"N": N, "M": M, "k": k, "dtype": chosen(dtype)}
     return create("_npi_eye", params, kwargs.get("ctx") or kwargs.get("device"), what="eye")
 
 
-def identity(n: int, dtype: Any = None, ctx: Ctx = None, *, device: Ctx = None) -> Any:
+def identity(n: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the identity matrix of ``n`` rows, float32 by default."""
     params = {"shape": (n, n), "dtype": chosen(dtype)}
     return create("_npi_identity", params, ctx or device, what="identity")
 
 
 def indices(
-    dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None, *, device: Ctx = None
+    dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None, device: Ctx = None
 ) -> Any:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
     params = {
@@ -458,17 +451,17 @@ def _window(name: str, M: int, dtype: Any, ctx: Ctx) -> Any:
     return create(f"_npi_{name}", {"M": M, "dtype": chosen(dtype)}, ctx, what=name)
 
 
-def blackman(M: int, dtype: Any = np.float32, ctx: Ctx = None, *, device: Ctx = None) -> Any:
+def blackman(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Blackman window of ``M`` points."""
     return _window("blackman", M, dtype, ctx or device)
 
 
-def hamming(M: int, dtype: Any = np.float32, ctx: Ctx = None, *, device: Ctx = None) -> Any:
+def hamming(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Hamming window of ``M`` points."""
     return _window("hamming", M, dtype, ctx or device)
 
 
-def hanning(M: int, dtype: Any = np.float32, ctx: Ctx = None, *, device: Ctx = None) -> Any:
+def hanning(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Hann window of ``M`` points."""
     return _window("hanning", M, dtype, ctx or device)
 

@@ -96,6 +96,7 @@ def uniform(
     dtype: Any = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw samples from the uniform distribution over [low, high).
 
@@ -106,10 +107,11 @@ def uniform(
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     bounds = {"low": low, "high": high}
     params = {"dtype": chosen(dtype)}
-    return draw("uniform", "_npi_uniform", bounds, size, params, ctx, out)
+    return draw("uniform", "_npi_uniform", bounds, size, params, ctx or device, out)
 
 
 def normal(
@@ -119,6 +121,7 @@ def normal(
     dtype: Any = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw samples from a normal distribution.
 
@@ -129,10 +132,11 @@ def normal(
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     moments = {"loc": loc, "scale": scale}
     params = {"dtype": chosen(dtype)}
-    return draw("normal", "_npi_normal", moments, size, params, ctx, out)
+    return draw("normal", "_npi_normal", moments, size, params, ctx or device, out)
 
 
 def lognormal(
@@ -142,9 +146,10 @@ def lognormal(
     dtype: Any = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw samples whose logarithm is normal; arguments as for `normal`."""
-    return exp(normal(mean, sigma, size, dtype, ctx), out)
+    return exp(normal(mean, sigma, size, dtype, ctx or device), out)
 
 
 def gamma(
@@ -154,29 +159,42 @@ def gamma(
     dtype: Any = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw samples from a gamma distribution with shape ``shape`` and scale ``scale``."""
     parameters = {"shape": shape, "scale": scale}
     params = {"dtype": chosen(dtype)}
-    return draw("gamma", "_npi_gamma", parameters, size, params, ctx, out)
+    return draw("gamma", "_npi_gamma", parameters, size, params, ctx or device, out)
 
 
-def beta(a: Parameter, b: Parameter, size: Size = None, dtype: Any = None, ctx: Ctx = None) -> Any:
+def beta(
+    a: Parameter,
+    b: Parameter,
+    size: Size = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+    device: Ctx = None,
+) -> Any:
     """Draw samples from a beta distribution with parameters ``a`` and ``b``."""
+    ctx = ctx or device
     first = gamma(a, 1, size, "float64", ctx)
     second = gamma(b, 1, size, "float64", ctx)
     return (first / (first + second)).astype(chosen(dtype))
 
 
-def chisquare(df: Parameter, size: Size = None, dtype: Any = None, ctx: Ctx = None) -> Any:
+def chisquare(
+    df: Parameter, size: Size = None, dtype: Any = None, ctx: Ctx = None, device: Ctx = None
+) -> Any:
     """Draw samples from a chi-square distribution with ``df`` degrees of freedom."""
     halves = df / 2 if isinstance(df, NUMBERS) else as_value(df, "chisquare") / 2
-    return gamma(halves, 2, size, dtype, ctx)
+    return gamma(halves, 2, size, dtype, ctx or device)
 
 
-def exponential(scale: Parameter = 1.0, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
+def exponential(
+    scale: Parameter = 1.0, size: Size = None, ctx: Ctx = None, out: Any = None, device: Ctx = None
+) -> Any:
     """Draw samples from an exponential distribution with mean ``scale``."""
-    return draw("exponential", "_npi_exponential", {"scale": scale}, size, {}, ctx, out)
+    return draw("exponential", "_npi_exponential", {"scale": scale}, size, {}, ctx or device, out)
 
 
 def gumbel(
@@ -185,9 +203,10 @@ def gumbel(
     size: Size = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw samples from a Gumbel distribution with mode ``loc`` and scale ``scale``."""
-    return draw("gumbel", "_npi_gumbel", {"loc": loc, "scale": scale}, size, {}, ctx, out)
+    return draw("gumbel", "_npi_gumbel", {"loc": loc, "scale": scale}, size, {}, ctx or device, out)
 
 
 def logistic(
@@ -196,14 +215,19 @@ def logistic(
     size: Size = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw samples from a logistic distribution with mean ``loc`` and scale ``scale``."""
-    return draw("logistic", "_npi_logistic", {"loc": loc, "scale": scale}, size, {}, ctx, out)
+    return draw(
+        "logistic", "_npi_logistic", {"loc": loc, "scale": scale}, size, {}, ctx or device, out
+    )
 
 
-def pareto(a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
+def pareto(
+    a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None, device: Ctx = None
+) -> Any:
     """Draw samples from a Pareto II (Lomax) distribution with shape ``a``."""
-    return draw("pareto", "_npi_pareto", {"a": a}, size, {}, ctx, out)
+    return draw("pareto", "_npi_pareto", {"a": a}, size, {}, ctx or device, out)
 
 
 def power(a: Parameter, size: Size = None) -> Any:
@@ -211,14 +235,18 @@ def power(a: Parameter, size: Size = None) -> Any:
     return draw("power", "_npi_powerd", {"a": a}, size, {})
 
 
-def rayleigh(scale: Parameter = 1.0, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
+def rayleigh(
+    scale: Parameter = 1.0, size: Size = None, ctx: Ctx = None, out: Any = None, device: Ctx = None
+) -> Any:
     """Draw samples from a Rayleigh distribution with mode ``scale``."""
-    return draw("rayleigh", "_npi_rayleigh", {"scale": scale}, size, {}, ctx, out)
+    return draw("rayleigh", "_npi_rayleigh", {"scale": scale}, size, {}, ctx or device, out)
 
 
-def weibull(a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
+def weibull(
+    a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None, device: Ctx = None
+) -> Any:
     """Draw samples from a Weibull distribution with shape ``a``."""
-    return draw("weibull", "_npi_weibull", {"a": a}, size, {}, ctx, out)
+    return draw("weibull", "_npi_weibull", {"a": a}, size, {}, ctx or device, out)
 
 
 def rand(*size: int, **kwargs: Any) -> Any:
@@ -238,6 +266,7 @@ def randint(
     dtype: Any = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw uniform integers from [low, high); with one bound only, from [0, bound).
 
@@ -248,6 +277,7 @@ def randint(
         dtype: Element type, int64 by default.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     if high is None:
         low, high = 0, low
@@ -257,7 +287,7 @@ def randint(
         dtype = out.dtype if isinstance(out, NDArray) else "int64"
     shape = extents(size, "randint")
     params = {"low": low, "high": high, "shape": shape, "dtype": dtype}
-    return create("_npi_random_randint", params, ctx, out, "randint")
+    return create("_npi_random_randint", params, ctx or device, out, "randint")
 
 
 def choice(
@@ -267,6 +297,7 @@ def choice(
     p: Any = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw random elements from a vector.
 
@@ -277,6 +308,7 @@ def choice(
         p: Vector of probabilities; equal ones by default.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     shape = () if size is None else extents(size, "choice")
     params: dict[str, Any] = {"size": shape, "replace": replace, "weighted": p is not None}
@@ -285,7 +317,7 @@ def choice(
         params["a"] = int(a)
         if inputs:
             return call("_npi_choice", inputs, params, out, "choice")
-        return create("_npi_choice", params, ctx, out, "choice")
+        return create("_npi_choice", params, ctx or device, out, "choice")
     params["a"] = None
     values = array(a) if isinstance(a, list | tuple) else a
     positions = call("_npi_choice", [values, *inputs], params, what="choice")

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from gluonish.core.errors import ArgumentError
 from gluonish.core.files import AnyPath
 from gluonish.ndarray import serialization
 from gluonish.numpy.array import as_np_ndarray, ndarray
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "savez"]
 
 
 def save(file: AnyPath, arr: Any) -> None:
@@ -23,8 +24,32 @@ def save(file: AnyPath, arr: Any) -> None:
     serialization.save(file, arr)
 
 
-def load(file: AnyPath, *, mmap: bool | None = None) -> list[ndarray] | dict[str, ndarray]:
-    """Load the arrays of a file: a dict if they have names, else a list.
+def savez(file: AnyPath, *args: Any, **kwds: Any) -> None:
+    """Write arrays to an archive of NumPy's format ``.npz``, whatever the file's extension.
+
+    Args:
+        file: Path of the file.
+        *args: Arrays, saved as ``arr_0``, ``arr_1``, ...
+        **kwds: Arrays by name.
+
+    Raises:
+        ArgumentError: A name is that of a positional array.
+        ArgumentTypeError: An argument is not an array.
+        OSError: The file cannot be written.
+    """
+    numbered = {f"arr_{i}": array for i, array in enumerate(args)}
+    for name in kwds:
+        if name in numbered:
+            raise ArgumentError(
+                f"savez: expected another name than {name!r}, the {name[4:]}. array"
+            )
+    serialization.save(file, {**numbered, **kwds}, kind="npz")
+
+
+def load(
+    file: AnyPath, *, mmap: bool | None = None
+) -> list[ndarray] | dict[str, ndarray] | ndarray:
+    """Load the arrays of a file: a dict if they have names, an array for ``.npy``, else a list.
 
     Args:
         file: Path of the file; its content determines the format, see `nd.load`.
@@ -36,6 +61,13 @@ def load(file: AnyPath, *, mmap: bool | None = None) -> list[ndarray] | dict[str
         OSError: The file cannot be read.
     """
     loaded = serialization.load(file, mmap=mmap)
+    if isinstance(loaded, list) and len(loaded) == 1 and _is_npy(file):
+        return as_np_ndarray(loaded[0])
     if isinstance(loaded, dict):
         return {name: as_np_ndarray(array) for name, array in loaded.items()}
     return [as_np_ndarray(array) for array in loaded]
+
+
+def _is_npy(file: AnyPath) -> bool:
+    with open(file, "rb") as content:
+        return content.read(6) == b"\x93NUMPY"

@@ -10,7 +10,9 @@ from typing import Any
 from gluonish.ndarray.namespace import make_operator_function
 from gluonish.numpy.calls import as_value, call, name_function
 from gluonish.numpy.views import operator_view
+from gluonish.numpy_extension.spellings import respelled
 from gluonish.ops.frontend import Make
+from gluonish.ops.numpy_names import ADDED_NAMES, NPX_PREFIX
 from gluonish.ops.registry import Operator
 
 __all__ = [
@@ -26,34 +28,45 @@ __all__ = [
 
 # Registry names of operators by function.
 NAMES = {
-    name: f"_npx_{name}"
-    for name in (
-        *("activation", "arange_like", "batch_dot", "batch_flatten", "batch_norm", "cast"),
-        *(
-            "constraint_check",
-            "convolution",
-            "deconvolution",
-            "digamma",
-            "dropout",
-            "embedding",
-            "erf",
-        ),
-        *("erfinv", "fully_connected", "gamma", "gammaln", "gather_nd", "layer_norm"),
-        *("leaky_relu", "log_softmax", "multibox_detection", "multibox_prior"),
-        *("multibox_target", "nonzero", "one_hot", "pick", "pooling", "relu", "reshape"),
-        *("add_rms_norm", "geglu", "rms_norm", "rotary_embedding", "swiglu"),
-        *("reshape_like", "rnn", "roi_pooling", "sequence_mask", "shape_array", "sigmoid"),
-        *(
-            "cross_entropy",
-            "linear_cross_entropy",
-            "scaled_dot_product_attention",
-            "slice",
-            "smooth_l1",
-            "softmax",
-            "topk",
-            "weight_only_dense",
-        ),
-    )
+    **{
+        name.removeprefix(NPX_PREFIX): name
+        for names in ADDED_NAMES.values()
+        for name in names
+        if name != "_npx_scalar_poisson"
+    },
+    **{
+        name: f"_npx_{name}"
+        for name in (
+            *("activation", "arange_like", "batch_dot", "batch_flatten", "batch_norm", "cast"),
+            *(
+                "constraint_check",
+                "convolution",
+                "deconvolution",
+                "digamma",
+                "dropout",
+                "embedding",
+                "erf",
+            ),
+            *("erfinv", "fully_connected", "gamma", "gammaln", "gather_nd", "layer_norm"),
+            *("leaky_relu", "log_softmax", "multibox_detection", "multibox_prior"),
+            *("multibox_target", "nonzero", "one_hot", "pick", "pooling", "relu", "reshape"),
+            *("add_rms_norm", "geglu", "rms_norm", "rotary_embedding", "swiglu"),
+            *("reshape_like", "rnn", "roi_pooling", "sequence_mask", "shape_array", "sigmoid"),
+            *(
+                "cross_entropy",
+                "linear_cross_entropy",
+                "scaled_dot_product_attention",
+                "slice",
+                "smooth_l1",
+                "softmax",
+                "topk",
+                "weight_only_dense",
+            ),
+            *("quantized_reshape", "quantized_transpose", "sldwin_atten_context"),
+            *("sldwin_atten_mask_like", "sldwin_atten_score"),
+        )
+    },
+    "quantized_npi_add": "_contrib_quantized_elemwise_add",
 }
 IMAGE_NAMES = {
     name: f"_npx__image_{name}"
@@ -90,7 +103,15 @@ def taking_np_arrays(make: Make) -> Make:
 
 
 make_function = taking_np_arrays(make_operator_function)
-operator_function, operator_names = operator_view(NAMES, make_function, "gluonish.numpy_extension")
+
+
+def _make_respelled(op: Operator, name: str) -> Callable[..., Any]:
+    return respelled(make_function(op, name), name)
+
+
+operator_function, operator_names = operator_view(
+    NAMES, _make_respelled, "gluonish.numpy_extension"
+)
 
 
 def nonzero(a: Any) -> Any:

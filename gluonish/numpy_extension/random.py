@@ -6,20 +6,22 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.random import seed as seed_arrays
-from gluonish.numpy.calls import chosen
+from gluonish.numpy.calls import chosen, create
+from gluonish.numpy.creation import extents
 from gluonish.numpy.random import Ctx, Parameter, Size, draw
 
-__all__ = ["bernoulli", "normal_n", "seed", "uniform_n"]
+__all__ = ["bernoulli", "normal_n", "scalar_poisson", "seed", "uniform_n"]
 
 
-def seed(seed: int, ctx: str | Context = "all") -> None:
+def seed(seed: int, ctx: str | Context = "all", device: str | Context | None = None) -> None:
     """Seed the random number generators.
 
     Args:
         seed: The seed, any int.
         ctx: Device whose generator is seeded, or ``"all"``.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
-    seed_arrays(seed, ctx)
+    seed_arrays(seed, device or ctx)
 
 
 def bernoulli(
@@ -29,6 +31,7 @@ def bernoulli(
     dtype: Any = None,
     ctx: Ctx = None,
     out: Any = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw samples from a Bernoulli distribution: ones and zeros.
 
@@ -39,6 +42,7 @@ def bernoulli(
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
 
     Raises:
         ArgumentError: Not exactly one of ``prob`` and ``logit`` is passed.
@@ -48,7 +52,7 @@ def bernoulli(
     name, value = ("logit", logit) if prob is None else ("prob", prob)
     other = "prob" if prob is None else "logit"
     params = {"is_logit": prob is None, "dtype": chosen(dtype), other: None}
-    return draw("bernoulli", "_npi_bernoulli", {name: value}, size, params, ctx, out)
+    return draw("bernoulli", "_npi_bernoulli", {name: value}, size, params, ctx or device, out)
 
 
 def uniform_n(
@@ -57,6 +61,7 @@ def uniform_n(
     batch_shape: int | Sequence[int] | None = None,
     dtype: Any = None,
     ctx: Ctx = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw uniform samples from [low, high), an array of ``batch_shape`` for each element.
 
@@ -66,9 +71,10 @@ def uniform_n(
         batch_shape: Leading shape, before the broadcast shape of the bounds.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     bounds = {"low": low, "high": high}
-    return _draw_batch("uniform_n", "_npi_uniform_n", bounds, batch_shape, dtype, ctx)
+    return _draw_batch("uniform_n", "_npi_uniform_n", bounds, batch_shape, dtype, ctx or device)
 
 
 def normal_n(
@@ -77,6 +83,7 @@ def normal_n(
     batch_shape: int | Sequence[int] | None = None,
     dtype: Any = None,
     ctx: Ctx = None,
+    device: Ctx = None,
 ) -> Any:
     """Draw normal samples, an array of ``batch_shape`` for each element.
 
@@ -86,9 +93,10 @@ def normal_n(
         batch_shape: Leading shape, before the broadcast shape of the parameters.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
     """
     moments = {"loc": loc, "scale": scale}
-    return _draw_batch("normal_n", "_npi_normal_n", moments, batch_shape, dtype, ctx)
+    return _draw_batch("normal_n", "_npi_normal_n", moments, batch_shape, dtype, ctx or device)
 
 
 def _draw_batch(
@@ -101,3 +109,25 @@ def _draw_batch(
 ) -> Any:
     size: Size = () if batch_shape is None else batch_shape
     return draw(what, operator, parameters, size, {"dtype": chosen(dtype)}, ctx)
+
+
+def scalar_poisson(
+    lam: float = 1.0,
+    shape: int | Sequence[int] = (),
+    ctx: Ctx = None,
+    dtype: Any = None,
+    out: Any = None,
+    device: Ctx = None,
+) -> Any:
+    """Draw integers from a Poisson distribution.
+
+    Args:
+        lam: Mean, a number of at least 0.
+        shape: Shape of the samples.
+        ctx: Device; the current context by default.
+        dtype: Element type, float32 by default.
+        out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
+    """
+    params = {"lam": lam, "shape": extents(shape, "scalar_poisson"), "dtype": chosen(dtype)}
+    return create("_random_poisson", params, ctx or device, out, "scalar_poisson")

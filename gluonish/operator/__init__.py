@@ -5,6 +5,7 @@ from gluonish.operator.listing import (
     OperatorArguments,
     c_int_p,
     get_all_registered_operators,
+    get_all_registered_operators_grouped,
     get_operator_arguments,
 )
 from gluonish.operator.python_op import NDArrayOp, NumpyOp, PythonOp
@@ -18,6 +19,7 @@ __all__ = [
     "PythonOp",
     "c_int_p",
     "get_all_registered_operators",
+    "get_all_registered_operators_grouped",
     "get_operator_arguments",
     "register",
 ]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gluonish.core.schema import REQUIRED, Attribute, format_attribute
 from gluonish.ops.custom import CUSTOM, NATIVE, NDARRAY_OP
-from gluonish.ops.registry import all_names, find_operator
+from gluonish.ops.registry import all_names, all_operators, find_operator
 
 c_int_p = ctypes.POINTER(ctypes.c_int)
 
@@ -22,6 +22,11 @@ class OperatorArguments(NamedTuple):
     narg: int
     names: list[str]
     types: list[str]
+
+
+def get_all_registered_operators_grouped() -> dict[str, list[str]]:
+    """Return all names of each operator, itself and its aliases, by its name."""
+    return {op.name: [op.name, *op.aliases] for op in all_operators()}
 
 
 def get_all_registered_operators() -> list[str]:

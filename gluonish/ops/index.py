@@ -8,7 +8,9 @@ MODULES: dict[str, str] = {
     "attention.interleaved": (
         "_contrib_div_sqrt_dim _contrib_interleaved_matmul_encdec_qk "
         "_contrib_interleaved_matmul_encdec_valatt _contrib_interleaved_matmul_selfatt_qk "
-        "_contrib_interleaved_matmul_selfatt_valatt"
+        "_contrib_interleaved_matmul_selfatt_valatt _npx_interleaved_matmul_encdec_qk "
+        "_npx_interleaved_matmul_encdec_valatt _npx_interleaved_matmul_selfatt_qk "
+        "_npx_interleaved_matmul_selfatt_valatt"
     ),
     "attention.rotary": "_npx_rotary_embedding rotary_embedding",
     "attention.scaled_dot_product": (
@@ -30,23 +32,27 @@ MODULES: dict[str, str] = {
     "contrib.many_arrays": "multi_lars multi_sum_sq reset_arrays",
     "contrib.mixed_precision": "amp_cast amp_multicast",
     "contrib.row_elements": "_contrib_index_copy _onehot_encode fill_element_0index",
-    "contrib.sync_batch_norm": "_contrib_SyncBatchNorm",
+    "contrib.sync_batch_norm": "_contrib_SyncBatchNorm _npx_sync_batch_norm",
     "control_flow.branch": "_branch _cond",
     "control_flow.cached_op": "_CachedOp",
     "control_flow.loop": "_scan",
     "control_flow.while_loop": "_foreach _while_loop",
     "creation": "_arange _eye _full _linspace _npi_full _npi_linspace _ones _zeros",
     "custom": "Custom _NDArray _Native _custom_backward _npi_Custom",
-    "detection.bipartite_matching": "_contrib_bipartite_matching",
-    "detection.box_coding": "_contrib_box_decode _contrib_box_encode",
-    "detection.box_nms": "_contrib_box_nms _contrib_box_non_maximum_suppression",
-    "detection.boxes": "_contrib_box_iou",
+    "detection.bipartite_matching": "_contrib_bipartite_matching _npx_bipartite_matching",
+    "detection.box_coding": (
+        "_contrib_box_decode _contrib_box_encode _npx_box_decode _npx_box_encode"
+    ),
+    "detection.box_nms": "_contrib_box_nms _contrib_box_non_maximum_suppression _npx_box_nms",
+    "detection.boxes": "_contrib_box_iou _npx_box_iou",
     "detection.multibox": (
         "_contrib_MultiBoxDetection _contrib_MultiBoxPrior _contrib_MultiBoxTarget "
         "_npx_multibox_detection _npx_multibox_prior _npx_multibox_target"
     ),
     "detection.proposal": "_contrib_MultiProposal _contrib_Proposal",
-    "elementwise.arithmetic": "ElementWiseSum _sparse_ElementWiseSum _sparse_add_n add_n",
+    "elementwise.arithmetic": (
+        "ElementWiseSum _npx_add_n _sparse_ElementWiseSum _sparse_add_n add_n"
+    ),
     "elementwise.binary": (
         "_Div _DivScalar _Equal _EqualScalar _Greater _GreaterEqualScalar _GreaterScalar "
         "_Greater_Equal _Hypot _HypotScalar _Lesser _LesserEqualScalar _LesserScalar "
@@ -59,24 +65,25 @@ MODULES: dict[str, str] = {
         "_lesser_scalar _logical_and _logical_and_scalar _logical_or _logical_or_scalar "
         "_logical_xor _logical_xor_scalar _maximum _maximum_scalar _minimum _minimum_scalar "
         "_minus _minus_scalar _mod _mod_scalar _mul _mul_scalar _not_equal _not_equal_scalar "
-        "_npi_maximum _npi_minimum _plus _plus_scalar _power _power_scalar _rdiv_scalar "
-        "_rminus_scalar _rmod_scalar _rpower_scalar _sparse_broadcast_add _sparse_broadcast_div "
-        "_sparse_broadcast_minus _sparse_broadcast_mul _sparse_broadcast_plus "
-        "_sparse_broadcast_sub _sparse_elemwise_add _sparse_elemwise_div _sparse_elemwise_mul "
-        "_sparse_elemwise_sub _sub broadcast_add broadcast_div broadcast_equal broadcast_greater "
-        "broadcast_greater_equal broadcast_hypot broadcast_lesser broadcast_lesser_equal "
-        "broadcast_logical_and broadcast_logical_or broadcast_logical_xor broadcast_maximum "
-        "broadcast_minimum broadcast_minus broadcast_mod broadcast_mul broadcast_not_equal "
-        "broadcast_plus broadcast_power broadcast_sub elemwise_add elemwise_div elemwise_mul "
-        "elemwise_sub"
+        "_npi_maximum _npi_minimum _npx_broadcast_greater _plus _plus_scalar _power _power_scalar "
+        "_rdiv_scalar _rminus_scalar _rmod_scalar _rpower_scalar _sparse_broadcast_add "
+        "_sparse_broadcast_div _sparse_broadcast_minus _sparse_broadcast_mul "
+        "_sparse_broadcast_plus _sparse_broadcast_sub _sparse_elemwise_add _sparse_elemwise_div "
+        "_sparse_elemwise_mul _sparse_elemwise_sub _sub broadcast_add broadcast_div "
+        "broadcast_equal broadcast_greater broadcast_greater_equal broadcast_hypot "
+        "broadcast_lesser broadcast_lesser_equal broadcast_logical_and broadcast_logical_or "
+        "broadcast_logical_xor broadcast_maximum broadcast_minimum broadcast_minus broadcast_mod "
+        "broadcast_mul broadcast_not_equal broadcast_plus broadcast_power broadcast_sub "
+        "elemwise_add elemwise_div elemwise_mul elemwise_sub"
     ),
     "elementwise.cast": "Cast _npi_cast _npx_cast cast",
     "elementwise.constant_like": "_sparse_zeros_like ones_like zeros_like",
     "elementwise.identity": (
         "BlockGrad MakeLoss _CrossDeviceCopy _contrib_gradientmultiplier _contrib_round_ste "
-        "_contrib_sign_ste _copy _copyto _identity_with_attr_like_rhs _npi_copyto "
-        "_sparse__contrib_round_ste _sparse__contrib_sign_ste _sparse_make_loss "
-        "_sparse_stop_gradient _zeros_without_dtype identity make_loss stop_gradient"
+        "_contrib_sign_ste _copy _copyto _identity_with_attr_like_rhs _npi_copyto _npx_round_ste "
+        "_npx_sign_ste _npx_stop_gradient _sparse__contrib_round_ste _sparse__contrib_sign_ste "
+        "_sparse_make_loss _sparse_stop_gradient _zeros_without_dtype identity make_loss "
+        "stop_gradient"
     ),
     "elementwise.incomplete": (
         "_betainc _betainc_slopes _betaincinv _gamma_sample_slope _gammainc _gammainc_slopes "
@@ -91,17 +98,17 @@ MODULES: dict[str, str] = {
         "hard_sigmoid smooth_l1"
     ),
     "elementwise.unary": (
-        "_npx_digamma _npx_erf _npx_erfinv _npx_gamma _npx_gammaln _relu_slope _softplus "
-        "_sparse_abs _sparse_arccos _sparse_arccosh _sparse_arcsin _sparse_arcsinh _sparse_arctan "
-        "_sparse_arctanh _sparse_cbrt _sparse_ceil _sparse_cos _sparse_cosh _sparse_degrees "
-        "_sparse_exp _sparse_expm1 _sparse_fix _sparse_floor _sparse_gamma _sparse_gammaln "
-        "_sparse_log _sparse_log10 _sparse_log1p _sparse_log2 _sparse_negative _sparse_radians "
-        "_sparse_relu _sparse_rint _sparse_round _sparse_rsqrt _sparse_sigmoid _sparse_sign "
-        "_sparse_sin _sparse_sinh _sparse_sqrt _sparse_square _sparse_tan _sparse_tanh "
-        "_sparse_trunc _trigamma abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos "
-        "cosh degrees digamma erf erfinv exp expm1 fix floor gamma gammaln log log10 log1p log2 "
-        "log_sigmoid logical_not mish negative radians rcbrt reciprocal relu rint round rsqrt "
-        "sigmoid sign sin sinh softsign sqrt square tan tanh trunc"
+        "_npx_digamma _npx_erf _npx_erfinv _npx_gamma _npx_gammaln _npx_softsign _relu_slope "
+        "_softplus _sparse_abs _sparse_arccos _sparse_arccosh _sparse_arcsin _sparse_arcsinh "
+        "_sparse_arctan _sparse_arctanh _sparse_cbrt _sparse_ceil _sparse_cos _sparse_cosh "
+        "_sparse_degrees _sparse_exp _sparse_expm1 _sparse_fix _sparse_floor _sparse_gamma "
+        "_sparse_gammaln _sparse_log _sparse_log10 _sparse_log1p _sparse_log2 _sparse_negative "
+        "_sparse_radians _sparse_relu _sparse_rint _sparse_round _sparse_rsqrt _sparse_sigmoid "
+        "_sparse_sign _sparse_sin _sparse_sinh _sparse_sqrt _sparse_square _sparse_tan "
+        "_sparse_tanh _sparse_trunc _trigamma abs arccos arccosh arcsin arcsinh arctan arctanh "
+        "cbrt ceil cos cosh degrees digamma erf erfinv exp expm1 fix floor gamma gammaln log "
+        "log10 log1p log2 log_sigmoid logical_not mish negative radians rcbrt reciprocal relu "
+        "rint round rsqrt sigmoid sign sin sinh softsign sqrt square tan tanh trunc"
     ),
     "fused.cast_weights": "_cast_weights",
     "fused.operator": "_fused_convolution _fused_dense",
@@ -134,8 +141,8 @@ MODULES: dict[str, str] = {
     "indexing.ravel": "_ravel_multi_index _unravel_index ravel_multi_index unravel_index",
     "indexing.slice": (
         "_crop_assign _crop_assign_scalar _npi_slice _npi_slice_assign _npi_slice_assign_scalar "
-        "_npx_slice _slice_assign _slice_assign_scalar _slice_put _sparse_slice crop slice "
-        "slice_axis slice_like"
+        "_npx_slice _npx_slice_like _slice_assign _slice_assign_scalar _slice_put _sparse_slice "
+        "crop slice slice_axis slice_like"
     ),
     "indexing.take": (
         "_boolean_mask_put _contrib_boolean_mask _npi_boolean_mask _npi_take _take_add take"
@@ -193,7 +200,8 @@ MODULES: dict[str, str] = {
     "nn.pooling": "Pooling _npx_pooling _pooling_backward _pooling_select",
     "nn.sample_weight": "_sample_weight",
     "nn.sequence": (
-        "SequenceLast SequenceMask SequenceReverse _npx_sequence_mask _sequence_put_last"
+        "SequenceLast SequenceMask SequenceReverse _npx_sequence_last _npx_sequence_mask "
+        "_npx_sequence_reverse _sequence_put_last"
     ),
     "nn.softmax": "_npx_log_softmax _npx_softmax _softmax_backward log_softmax softmax softmin",
     "nn.upsampling": "UpSampling _upsampling_backward",
@@ -207,7 +215,7 @@ MODULES: dict[str, str] = {
         "_contrib_BatchNormWithReLU _contrib_BatchNormWithReLU_backward"
     ),
     "normalization.fold_batch_norm": "_batch_norm_apply _fold_batch_norm",
-    "normalization.group_norm": "GroupNorm InstanceNorm _group_norm_backward",
+    "normalization.group_norm": "GroupNorm InstanceNorm _group_norm_backward _npx_instance_norm",
     "normalization.layer_norm": "LayerNorm _layer_norm_backward _npx_layer_norm",
     "normalization.lrn": (
         "L2Normalization LRN _l2_normalization_backward _lrn_backward _lrn_window_sum"
@@ -283,7 +291,7 @@ MODULES: dict[str, str] = {
         "_npi_sqrt _npi_square _npi_tan _npi_tanh _npi_trunc _npx_relu _npx_sigmoid"
     ),
     "numpy.where": "_npi_where _npi_where_lscalar _npi_where_rscalar _npi_where_scalar2",
-    "outputs.ctc_loss": "CTCLoss _contrib_CTCLoss _contrib_ctc_loss ctc_loss",
+    "outputs.ctc_loss": "CTCLoss _contrib_CTCLoss _contrib_ctc_loss _npx_ctc_loss ctc_loss",
     "outputs.grad_add": "_grad_add",
     "outputs.kl_sparse_reg": "IdentityAttachKLSparseReg",
     "outputs.regression_output": (
@@ -294,21 +302,35 @@ MODULES: dict[str, str] = {
     "outputs.softmax_output": (
         "Softmax SoftmaxActivation SoftmaxOutput _softmax_output_backward softmax_cross_entropy"
     ),
-    "quantization.batch_norm": "_contrib_quantized_batch_norm _contrib_quantized_rnn",
-    "quantization.entropy": "_contrib_calibrate_entropy",
+    "quantization.batch_norm": (
+        "_contrib_quantized_batch_norm _contrib_quantized_rnn _npx_contrib_quantized_rnn"
+    ),
+    "quantization.entropy": "_contrib_calibrate_entropy _npx_contrib_calibrate_entropy",
+    "quantization.intgemm": (
+        "_contrib_intgemm_fully_connected _contrib_intgemm_maxabsolute "
+        "_contrib_intgemm_prepare_data _contrib_intgemm_prepare_weight "
+        "_contrib_intgemm_take_weight _npx_intgemm_fully_connected _npx_intgemm_maxabsolute "
+        "_npx_intgemm_prepare_data _npx_intgemm_prepare_weight _npx_intgemm_take_weight"
+    ),
     "quantization.joining": (
-        "_contrib_quantized_concat _contrib_quantized_elemwise_add _contrib_quantized_elemwise_mul"
+        "_contrib_quantized_concat _contrib_quantized_elemwise_add "
+        "_contrib_quantized_elemwise_mul _npx_quantized_elemwise_add _npx_quantized_elemwise_mul"
     ),
     "quantization.layers": "_int8_convolution _int8_dense",
     "quantization.mkldnn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
-    "quantization.products": "_contrib_quantized_conv _contrib_quantized_fully_connected",
+    "quantization.products": (
+        "_contrib_quantized_conv _contrib_quantized_fully_connected _npx_quantized_conv "
+        "_npx_quantized_fully_connected"
+    ),
     "quantization.quantize": (
         "_contrib_dequantize _contrib_quantize _contrib_quantize_asym _contrib_quantize_v2 "
-        "_contrib_requantize"
+        "_contrib_requantize _npx_contrib_quantize _npx_contrib_quantize_v2 _npx_requantize"
     ),
     "quantization.range_preserving": (
         "_contrib_quantized_act _contrib_quantized_embedding _contrib_quantized_flatten "
-        "_contrib_quantized_pooling _int8_pooling"
+        "_contrib_quantized_pooling _int8_pooling _npx_quantized_act _npx_quantized_embedding "
+        "_npx_quantized_flatten _npx_quantized_pooling _npx_quantized_reshape "
+        "_npx_quantized_transpose"
     ),
     "quantization.scales": "_int8_quantize _int8_range _int8_scales _int8_weight",
     "quantization.weight_only": (
@@ -325,8 +347,8 @@ MODULES: dict[str, str] = {
     "reductions.ordering": "_npi_argsort _npi_sort _npx_topk argsort sort topk",
     "reductions.product_gradient": "_others_times",
     "reductions.reduction": (
-        "_sparse_mean _sparse_norm _sparse_sum max max_axis mean min min_axis nanprod nansum norm "
-        "prod sum sum_axis"
+        "_npx_norm _sparse_mean _sparse_norm _sparse_sum max max_axis mean min min_axis nanprod "
+        "nansum norm prod sum sum_axis"
     ),
     "sampling.broadcast_draws": "_draw_binomial _draw_gamma _draw_negative_binomial _draw_poisson",
     "sampling.choice": "_npi_choice _npi_shuffle _shuffle shuffle",
@@ -346,14 +368,15 @@ MODULES: dict[str, str] = {
         "_npi_weibull"
     ),
     "sampling.per_element": (
-        "_sample_exponential _sample_gamma _sample_generalized_negative_binomial "
-        "_sample_negative_binomial _sample_normal _sample_poisson _sample_uniform "
-        "sample_exponential sample_gamma sample_generalized_negative_binomial "
-        "sample_negative_binomial sample_normal sample_poisson sample_uniform"
+        "_npx_tensor_poisson _sample_exponential _sample_gamma "
+        "_sample_generalized_negative_binomial _sample_negative_binomial _sample_normal "
+        "_sample_poisson _sample_uniform sample_exponential sample_gamma "
+        "sample_generalized_negative_binomial sample_negative_binomial sample_normal "
+        "sample_poisson sample_uniform"
     ),
     "sampling.random": (
-        "_npi_random_randint _random_exponential _random_exponential_like _random_gamma "
-        "_random_gamma_like _random_generalized_negative_binomial "
+        "_npi_random_randint _npx_scalar_poisson _random_exponential _random_exponential_like "
+        "_random_gamma _random_gamma_like _random_generalized_negative_binomial "
         "_random_generalized_negative_binomial_like _random_negative_binomial "
         "_random_negative_binomial_like _random_normal _random_normal_like _random_poisson "
         "_random_poisson_like _random_randint _random_uniform _random_uniform_like normal "
@@ -362,15 +385,16 @@ MODULES: dict[str, str] = {
         "uniform"
     ),
     "shape.broadcast_to": (
-        "_broadcast_exact _sum_to_shape broadcast_axes broadcast_axis broadcast_like broadcast_to"
+        "_broadcast_exact _npx_broadcast_like _sum_to_shape broadcast_axes broadcast_axis "
+        "broadcast_like broadcast_to"
     ),
     "shape.concat": "Concat _sparse_concat concat stack",
-    "shape.pad": "Pad _unpad pad",
+    "shape.pad": "Pad _npx_pad _unpad pad",
     "shape.reshape": (
         "Flatten Reshape _npi_expand_dims _npx_batch_flatten _npx_reshape_like _reshape_exact "
         "expand_dims flatten reshape reshape_like squeeze"
     ),
-    "shape.split": "SliceChannel _npi_split _split_v2 split",
+    "shape.split": "SliceChannel _npi_split _npx_slice_channel _split_v2 split",
     "shape.tile": "_np_repeat _npi_tile repeat tile",
     "shape.transpose": "SwapAxis _npi_swapaxes flip reverse swapaxes transpose",
     "sparse.cast_storage": "_sparse_cast_storage _sparse_retain _sparse_rows_to_dense cast_storage",
@@ -404,7 +428,8 @@ MODULES: dict[str, str] = {
     "vision.correlation": "Correlation _correlation_backward",
     "vision.count_sketch": "_contrib_count_sketch _count_sketch_places",
     "vision.deformable_convolution": (
-        "_contrib_DeformableConvolution _contrib_ModulatedDeformableConvolution _deformable_base"
+        "_contrib_DeformableConvolution _contrib_ModulatedDeformableConvolution _deformable_base "
+        "_npx_deformable_convolution _npx_modulated_deformable_convolution"
     ),
     "vision.deformable_psroi": (
         "_contrib_DeformablePSROIPooling _deformable_psroi_pixels _deformable_psroi_samples"

@@ -27,6 +27,7 @@ from gluonish.ops.absent import ABSENT
 from gluonish.ops.facts import Execution, Gradient, GradientRule, ShapeFacts, ShapeRule
 from gluonish.ops.index import MODULES
 from gluonish.ops.kernel import Attrs, Bound, FastKernel, Kernel, RefusedError
+from gluonish.ops.numpy_names import ADDED_NAMES
 from gluonish.ops.support.refusals import note_refusal
 from gluonish.ops.support.work import SMALL, work_of
 
@@ -182,7 +183,7 @@ class Operator:
         self.active_inputs = active_inputs
         self.optional = optional
         self.schema = Schema() if schema is None else schema
-        self.aliases = aliases
+        self.aliases = (*aliases, *ADDED_NAMES.get(name, ()))
         self.outputs = outputs
         self.visible = outputs if visible is None else visible
         self.output_names = output_names

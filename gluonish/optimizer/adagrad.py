@@ -28,6 +28,7 @@ class AdaGrad(RuleOptimizer):
 
     Args:
         eps: Small constant added to the denominator to avoid division by zero.
+        epsilon: ``eps`` under the name it has in MXNet 2.0.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
@@ -35,8 +36,9 @@ class AdaGrad(RuleOptimizer):
         Stochastic Optimization", 2011.
     """
 
-    def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
+    def __init__(self, eps: float = 1e-7, epsilon: float | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        eps = eps if epsilon is None else epsilon
         check_numbers(type(self).__name__, eps=eps)
         self.float_stable_eps = eps
 
@@ -121,6 +123,8 @@ class RMSProp(RuleOptimizer):
         epsilon: Small constant added to the denominator to avoid division by zero.
         centered: Whether to subtract the squared running mean of gradients (Graves' version).
         clip_weights: Limit of the weights' absolute values; None for no limit.
+        rho: ``gamma1`` under the name it has in MXNet 2.0.
+        momentum: ``gamma2`` under the name it has in MXNet 2.0.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
@@ -136,10 +140,15 @@ class RMSProp(RuleOptimizer):
         epsilon: float = 1e-8,
         centered: bool = False,
         clip_weights: float | None = None,
+        rho: float | None = None,
+        momentum: float | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         name = type(self).__name__
+        check_optional(name, rho=rho, momentum=momentum)
+        gamma1 = gamma1 if rho is None else rho
+        gamma2 = gamma2 if momentum is None else momentum
         check_numbers(name, gamma1=gamma1, gamma2=gamma2, epsilon=epsilon)
         check_optional(name, clip_weights=clip_weights)
         self.gamma1 = gamma1

@@ -27,18 +27,18 @@ def check_arguments(klass: type, kwargs: Mapping[str, Any]) -> None:
 
 
 def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
-    """Check that ``aggregate_num`` is None or a positive int.
+    """Check that ``aggregate_num`` is None or an int of at least 0; 0 stands for None.
 
     Raises:
         ArgumentTypeError: ``aggregate_num`` is not an int.
-        ArgumentError: ``aggregate_num`` is below 1.
+        ArgumentError: ``aggregate_num`` is below 0.
     """
     if aggregate_num is None:
         return
     if not isinstance(aggregate_num, int):
         raise ArgumentTypeError(f"{name}: expected an int aggregate_num, got {aggregate_num!r}")
-    if aggregate_num < 1:
-        raise ArgumentError(f"{name}: expected aggregate_num of 1 or more, got {aggregate_num}")
+    if aggregate_num < 0:
+        raise ArgumentError(f"{name}: expected aggregate_num of 0 or more, got {aggregate_num}")
 
 
 def check_settings(

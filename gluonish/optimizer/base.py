@@ -71,15 +71,18 @@ class Optimizer(UpdateCounts):
         multi_precision: Whether 16-bit weights are updated through float32 copies.
         param_dict: Dict from index to Parameter, whose ``lr_mult`` and ``wd_mult`` are used.
         aggregate_num: Maximum number of weights that one operation updates, as in MXNet 2.0; None
-            for ``MXNET_OPTIMIZER_AGGREGATION_SIZE``. It does not change results, and only affects
-            optimizers that update several weights at once.
+            or 0 for ``MXNET_OPTIMIZER_AGGREGATION_SIZE``. It does not change results, and affects
+            only optimizers that update several weights at once.
         use_fused_step: Accepted for MXNet 2.0 without effect: steps are fused whenever possible.
 
     Raises:
         ArgumentTypeError: ``param_idx2name`` is not a dict, or ``aggregate_num`` not an int.
-        ArgumentError: ``aggregate_num`` is below 1.
+        ArgumentError: ``aggregate_num`` is below 0.
     """
 
+    # Whether `update` calls `step` or `fused_step` of a subclass.
+    defines_step: ClassVar[bool] = False
+    use_fused_step: bool = True  # an attribute of the instance if False, as files store those
     opt_registry: ClassVar[dict[str, type["Optimizer"]]] = {}
 
     @explained
@@ -115,6 +118,8 @@ class Optimizer(UpdateCounts):
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = 0
+        if use_fused_step is False:
+            self.use_fused_step = False
         check_aggregate_num(name, aggregate_num)
         if param_idx2name is not None and not isinstance(param_idx2name, dict):
             raise ArgumentTypeError(
@@ -187,8 +192,69 @@ class Optimizer(UpdateCounts):
         """
         return None
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # MXNet 1.9's subclasses define `update`, 2.0's `step` or `fused_step`.
+        for base in cls.__mro__:
+            if base is Optimizer or "update" in vars(base):
+                return
+            if "step" in vars(base) or "fused_step" in vars(base):
+                cls.defines_step = True
+                return
+
+    def step(
+        self,
+        indices: Sequence[Any],
+        weights: Sequence[Any],
+        grads: Sequence[Any],
+        states: Sequence[Any],
+    ) -> None:
+        """Update several weights and their states in place.
+
+        A subclass may define this method instead of `update`, which then calls it.
+
+        Args:
+            indices: Index or name of each weight.
+            weights: The weights.
+            grads: Their gradients.
+            states: Their states from `create_state`.
+
+        Raises:
+            NotSupportedError: The subclass defines neither ``update`` nor ``step``.
+        """
+        if self.defines_step:
+            raise self._undefined("step")
+        for item in zip(indices, weights, grads, states, strict=True):
+            self.update(*item)
+
+    def fused_step(
+        self,
+        indices: Sequence[Any],
+        weights: Sequence[Any],
+        grads: Sequence[Any],
+        states: Sequence[Any],
+    ) -> None:
+        """Update several weights like `step`, in one operation if possible.
+
+        A subclass may define it besides `step`; it is used unless ``use_fused_step`` is False.
+
+        Args:
+            indices: Index or name of each weight.
+            weights: The weights.
+            grads: Their gradients.
+            states: Their states from `create_state`.
+        """
+        self.step(indices, weights, grads, states)
+
+    def _run_step(self, *item: Any) -> None:
+        """Call the method that a subclass defines instead of `update`, with lists."""
+        lists = item if isinstance(item[0], list | tuple) else [[each] for each in item]
+        fused = type(self).fused_step is not Optimizer.fused_step
+        method = self.fused_step if fused and self.use_fused_step else self.step
+        method(*lists)
+
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Update a weight and its state in place; defined by a subclass.
+        """Update a weight and its state in place; defined by a subclass, unless it has `step`.
 
         With ``aggregate_num`` above 0 all four arguments are lists of at most that length.
 
@@ -201,7 +267,9 @@ class Optimizer(UpdateCounts):
         Raises:
             NotSupportedError: The subclass does not define ``update``.
         """
-        raise self._undefined("update")
+        if not self.defines_step:
+            raise self._undefined("update")
+        self._run_step(index, weight, grad, state)
 
     @property
     def sharding(self) -> str:

@@ -22,10 +22,12 @@ class GroupAdaGrad(Optimizer):
 
     Args:
         eps: Small constant added to the denominator to avoid division by zero.
+        epsilon: ``eps`` under the name it has in MXNet 2.0.
         **kwargs: Arguments of `Optimizer`, without weight decay.
     """
 
-    def __init__(self, eps: float = 1e-5, **kwargs: Any) -> None:
+    def __init__(self, eps: float = 1e-5, epsilon: float | None = None, **kwargs: Any) -> None:
+        eps = eps if epsilon is None else epsilon
         super().__init__(**kwargs)
         check_numbers(type(self).__name__, eps=eps)
         self.float_stable_eps = eps

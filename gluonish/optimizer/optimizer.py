@@ -1,6 +1,7 @@
 """All optimizers, under the name of MXNet's module."""
 
 from gluonish.ndarray import abs as NDabs
+from gluonish.optimizer.adabelief import AdaBelief
 from gluonish.optimizer.adagrad import AdaDelta, AdaGrad, RMSProp
 from gluonish.optimizer.adam import Adam, Adamax, AdamW
 from gluonish.optimizer.base import Optimizer, create, register
@@ -26,6 +27,7 @@ __all__ = [
     "NAG",
     "SGD",
     "SGLD",
+    "AdaBelief",
     "AdaDelta",
     "AdaGrad",
     "Adam",

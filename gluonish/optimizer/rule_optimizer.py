@@ -15,6 +15,8 @@ from gluonish.optimizer.weight_update import BoundUpdate, Column, WeightUpdate, 
 
 # A subclass that overrides one of these, but not the rule, must be called for each weight.
 _HOOKS = {
+    "fused_step",
+    "step",
     "_get_lr",
     "_get_lrs",
     "_get_wd",
@@ -87,11 +89,14 @@ class RuleOptimizer(Optimizer):
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Update one weight, or lists of weights of one dtype."""
+        if self.defines_step:
+            self._run_step(index, weight, grad, state)
+            return
         self._update(index, weight, grad, state, mixed=False)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Update one weight, or lists of weights of one dtype, through float32 copies if any."""
-        if self.calls_update and not self.supports_apply:
+        if (self.calls_update or self.defines_step) and not self.supports_apply:
             super().update_multi_precision(index, weight, grad, state)
             return
         first = weight[0] if isinstance(weight, list | tuple) else weight

@@ -38,6 +38,11 @@ def _set_names(cls: "type[NameManager]", manager: "NameManager") -> None:
     _names.set(manager)
 
 
+def current() -> "NameManager":
+    """Return the innermost name manager."""
+    return _current_names(NameManager)
+
+
 class NameManager(metaclass=ClassPropertyMeta):
     """Names unnamed Symbols by a hint and a counter, such as ``fullyconnected0``.
 

@@ -161,7 +161,7 @@ class Symbol(AttachedMethods):
         refuse_number(self, "a function of NumPy")
 
     shape, size, ndim, dtype = NoAttribute(), NoAttribute(), NoAttribute(), NoAttribute()
-    context, ctx, grad = NoAttribute(), NoAttribute(), NoAttribute()
+    context, ctx, device, grad = NoAttribute(), NoAttribute(), NoAttribute(), NoAttribute()
 
     @property
     def T(self) -> "Symbol":  # the name in NumPy

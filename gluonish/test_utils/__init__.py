@@ -84,6 +84,7 @@ from gluonish.test_utils.statistics import (
 from gluonish.test_utils.surroundings import (
     assert_exception,
     default_context,
+    default_device,
     discard_stderr,
     environment,
     get_im2rec_path,
@@ -94,6 +95,7 @@ from gluonish.test_utils.surroundings import (
     list_gpus,
     retry,
     set_default_context,
+    set_default_device,
 )
 from gluonish.test_utils.symbolic import (
     check_speed,
@@ -142,6 +144,7 @@ __all__ = [
     "create_vector",
     "default_atols",
     "default_context",
+    "default_device",
     "default_dtype",
     "default_numeric_eps",
     "default_rtols",
@@ -195,6 +198,7 @@ __all__ = [
     "same_array",
     "same_symbol_structure",
     "set_default_context",
+    "set_default_device",
     "shuffle_csr_column_indices",
     "simple_forward",
     "ss",

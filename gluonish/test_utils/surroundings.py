@@ -20,6 +20,9 @@ def default_context() -> Context:
     return current_context()
 
 
+default_device = default_context
+
+
 def set_default_context(ctx: Context) -> None:
     """Set the current context of this thread permanently.
 
@@ -33,6 +36,9 @@ def set_default_context(ctx: Context) -> None:
         raise ArgumentTypeError(f"set_default_context: expected a Context, got {ctx!r}")
     # A copy, because a Context records its open scopes, and this one is never closed.
     Context(ctx).__enter__()
+
+
+set_default_device = set_default_context
 
 
 def list_gpus() -> range:

@@ -20,7 +20,7 @@ def test_function_has_a_docstring_and_a_signature(name: str) -> None:
 
 def test_names_are_listed() -> None:
     assert "softmax" in dir(npx)
-    assert set(dir(npx.image)) == set(IMAGE_NAMES)
+    assert set(dir(npx.image)) == {*IMAGE_NAMES, "random_crop", "random_resized_crop"}
 
 
 def test_unknown_name_is_an_attribute_error() -> None:

@@ -48,6 +48,10 @@ class CalibrationCollector:
         """
         raise NotImplementedError
 
+    def post_collect(self) -> dict[str, tuple[float, float]]:
+        """Return the range (min, max) of each collected output, by name."""
+        return self.min_max_dict
+
     def _is_wanted(self, name: str) -> bool:
         return self.include_layer is None or name in self.include_layer
 

@@ -20,7 +20,7 @@ from gluonish.core.versions import Version, VersionedDict
 from gluonish.gluon.block.block_errors import check_prefix, child_error, refuse_unconstructed
 from gluonish.gluon.block.checkpointing import call_checkpointed
 from gluonish.gluon.block.checkpointing import state as checkpoints
-from gluonish.gluon.block.collecting import adopt, collect
+from gluonish.gluon.block.collecting import adopt, collect, share
 from gluonish.gluon.block.files import load_arrays, load_block, load_model, save_block, save_model
 from gluonish.gluon.block.hooks import HookHandle, Hooks
 from gluonish.gluon.block.scope import NameScope, name_block
@@ -241,6 +241,7 @@ class Block:
         ignore_extra: bool = False,
         cast_dtype: bool = False,
         dtype_source: str = "current",
+        device: ContextList | None = None,
     ) -> None:
         """Load parameters from a file of `save_parameters`, `ParameterDict.save` or `export`.
 
@@ -257,13 +258,22 @@ class Block:
             cast_dtype: Whether to convert between dtypes; if False, a difference raises an error.
             dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
                 or ``"saved"``, the file's.
+            device: ``ctx`` under the name it has in MXNet 2.0.
 
         Raises:
             ParameterError: A parameter is missing in the file, or its shape or dtype mismatches.
             ArgumentError: The file has arrays that match no parameter, or arrays without names.
             FileFormatError: The file is damaged or of another format.
         """
-        load_block(self, filename, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source)
+        load_block(
+            self,
+            filename,
+            device if ctx is None else ctx,
+            allow_missing,
+            ignore_extra,
+            cast_dtype,
+            dtype_source,
+        )
 
     @short_traceback
     def load_dict(
@@ -274,6 +284,7 @@ class Block:
         ignore_extra: bool = False,
         cast_dtype: bool = False,
         dtype_source: str = "current",
+        device: ContextList | None = None,
     ) -> None:
         """Load parameters from a dict of arrays, as `load_parameters` does from a file.
 
@@ -287,8 +298,9 @@ class Block:
             cast_dtype: Whether to convert between dtypes; if False, a difference raises an error.
             dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
                 or ``"saved"``, the array's.
+            device: ``ctx`` under the name it has in MXNet 2.0.
         """
-        how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
+        how = device if ctx is None else ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
         load_arrays(self, dict(param_dict), None, *how)
 
     def load_params(
@@ -297,6 +309,7 @@ class Block:
         ctx: ContextList | None = None,
         allow_missing: bool = False,
         ignore_extra: bool = False,
+        device: ContextList | None = None,
     ) -> None:
         """Load parameters; deprecated: use `load_parameters`.
 
@@ -305,9 +318,10 @@ class Block:
             ctx: Devices for parameters that are not initialized.
             allow_missing: Whether parameters missing in the file keep their values.
             ignore_extra: Whether to ignore arrays without a parameter.
+            device: ``ctx`` under the name it has in MXNet 2.0.
         """
         warnings.warn("load_params is deprecated; use load_parameters", UserWarning, stacklevel=2)
-        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+        self.load_parameters(filename, device if ctx is None else ctx, allow_missing, ignore_extra)
 
     @short_traceback
     def save(self, prefix: str | os.PathLike[str]) -> None:
@@ -409,6 +423,7 @@ class Block:
         ctx: ContextList | None = None,
         verbose: bool = False,
         force_reinit: bool = False,
+        device: ContextList | None = None,
     ) -> None:
         """Initialize all parameters; those of unknown shapes are initialized in the first call.
 
@@ -417,8 +432,47 @@ class Block:
             ctx: Device or devices; the current context by default.
             verbose: Whether to log the initialization of each parameter.
             force_reinit: Whether to reinitialize initialized parameters.
+            device: ``ctx`` under the name it has in MXNet 2.0.
         """
-        self.collect_params().initialize(init, ctx, verbose, force_reinit)
+        self.collect_params().initialize(
+            init, device if ctx is None else ctx, verbose, force_reinit
+        )
+
+    def zero_grad(self) -> None:
+        """Set the gradients of all parameters to 0."""
+        self.collect_params().zero_grad()
+
+    def setattr(self, name: str, value: Any) -> None:
+        """Set an attribute of all parameters: ``net.setattr("grad_req", "null")``.
+
+        Args:
+            name: Name of the attribute.
+            value: Its new value.
+        """
+        self.collect_params().setattr(name, value)
+
+    def reset_device(self, device: ContextList) -> None:
+        """Move all parameters to other devices.
+
+        Args:
+            device: The device, or a list of devices.
+        """
+        self.collect_params().reset_ctx(device)
+
+    reset_ctx = reset_device
+
+    def share_parameters(self, shared: Mapping[str, Parameter]) -> Self:
+        """Replace parameters by those of another Block, and return this Block.
+
+        Args:
+            shared: Parameters by attribute path, or the result of another Block's
+                `collect_params`. Parameters that it lacks stay as they are.
+
+        Raises:
+            ArgumentTypeError: ``shared`` is not a dict.
+        """
+        share(self, shared)
+        return self
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
         """Switch graph execution on or off in all HybridBlocks of this Block.

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gluonish.core.errors import ParameterError, require_text
+from gluonish.core.errors import ArgumentTypeError, ParameterError, require_text
 from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter, ParameterDict, is_registered
@@ -84,6 +84,48 @@ def adopt(block: BlockTree, attribute: str, parameter: Parameter) -> Parameter:
         parameter._var = None
         params._params[name] = parameter
     return parameter
+
+
+def share(block: BlockTree, shared: Mapping[str, Parameter]) -> None:
+    """Replace parameters of a Block and the Blocks in it; see `Block.share_parameters`.
+
+    Raises:
+        ArgumentTypeError: ``shared`` is not a dict.
+    """
+    if isinstance(shared, CollectedParameters):
+        by_path = shared._block._collect_params_with_prefix()
+        shared = {path: p for path, p in by_path.items() if p.name in shared}
+    if not isinstance(shared, Mapping | ParameterDict):
+        raise ArgumentTypeError(
+            f"share_parameters: expected a dict of Parameters, got {type(shared).__name__}"
+        )
+    mine = block._collect_params_with_prefix()
+    for path, parameter in shared.items():
+        if path not in mine:
+            warnings.warn(
+                f"share_parameters: {type(block).__name__} has no parameter {path!r}",
+                UserWarning,
+                stacklevel=3,
+            )
+            continue
+        *parents, name = path.split(".")
+        owner = block
+        for parent in parents:
+            owner = owner._children[parent]
+        _replace(owner, name, parameter)
+
+
+def _replace(owner: BlockTree, attribute: str, parameter: Parameter) -> None:
+    """Set another Parameter as a Block's attribute, under its own name."""
+    replaced = owner._reg_params[attribute]
+    names = [name for name, held in owner.params._params.items() if held is replaced]
+    for name in names:
+        del owner.params._params[name]
+    owner.params._params[parameter.name] = parameter
+    del owner._reg_params[attribute]
+    object.__setattr__(owner, attribute, parameter)
+    owner._reg_params[attribute] = parameter
+    owner._clear_graphs()
 
 
 def collect(

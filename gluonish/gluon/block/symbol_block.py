@@ -95,6 +95,7 @@ class SymbolBlock(HybridBlock):
         ctx: Any = None,
         allow_missing: bool = False,
         ignore_extra: bool = False,
+        device: Any = None,
     ) -> "SymbolBlock":
         """Load a network exported by `HybridBlock.export`, here or in MXNet.
 
@@ -107,6 +108,7 @@ class SymbolBlock(HybridBlock):
             allow_missing: Whether the file may lack some of the parameters.
             ignore_extra: Whether to ignore arrays without a parameter; if False, they raise an
                 error.
+            device: ``ctx`` under the name it has in MXNet 2.0.
 
         Raises:
             FileFormatError: A file is damaged or of another format.
@@ -129,7 +131,12 @@ class SymbolBlock(HybridBlock):
         block = SymbolBlock(symbol, [sym.var(name) for name in names])
         if param_file is not None:
             block.load_parameters(
-                param_file, ctx, allow_missing, ignore_extra, cast_dtype=True, dtype_source="saved"
+                param_file,
+                device if ctx is None else ctx,
+                allow_missing,
+                ignore_extra,
+                cast_dtype=True,
+                dtype_source="saved",
             )
         return block
 
@@ -254,14 +261,6 @@ class SymbolBlock(HybridBlock):
         values = values_by_name(dict(self.params.items()), self._symbol.list_auxiliary_states())
         what = f"{self.name}.export"
         return write_model(what, self._symbol, values, path, epoch, remove_amp_cast)
-
-    def reset_ctx(self, ctx: Any) -> None:
-        """Move the parameters to other devices.
-
-        Args:
-            ctx: The device, or a list of devices.
-        """
-        self.collect_params().reset_ctx(ctx)
 
 
 def _symbols(what: str, symbols: Symbol | Sequence[Symbol]) -> list[Symbol]:

@@ -46,6 +46,13 @@ from gluonish.gluon.nn.sequential import (
 )
 
 if TYPE_CHECKING:
+    from gluonish.gluon.contrib.cnn import DeformableConvolution, ModulatedDeformableConvolution
+    from gluonish.gluon.contrib.nn import (
+        PixelShuffle1D,
+        PixelShuffle2D,
+        PixelShuffle3D,
+        SyncBatchNorm,
+    )
     from gluonish.gluon.nn.attention import AttentionCache, MultiHeadAttention
     from gluonish.gluon.nn.feed_forward import GatedMLP
     from gluonish.gluon.nn.mixture_of_experts import MixtureOfExperts
@@ -60,23 +67,32 @@ if TYPE_CHECKING:
     )
     from gluonish.gluon.nn.weight_only import WeightOnlyDense
 else:
-    # Layers of transformers and with 8-bit weights, which most networks of other kinds never use.
+    # Layers of transformers and with 8-bit weights, and those that MXNet 1.9 has in gluon.contrib,
+    # which most networks of other kinds never use.
     __getattr__ = _attach(
         __name__,
         (),
         {
             "ALiBiBias": "gluonish.gluon.nn.positions:ALiBiBias",
             "AttentionCache": "gluonish.gluon.nn.attention:AttentionCache",
+            "DeformableConvolution": "gluonish.gluon.contrib.cnn:DeformableConvolution",
             "DropPath": "gluonish.gluon.nn.residual:DropPath",
             "GatedMLP": "gluonish.gluon.nn.feed_forward:GatedMLP",
             "LayerScale": "gluonish.gluon.nn.residual:LayerScale",
             "MixtureOfExperts": "gluonish.gluon.nn.mixture_of_experts:MixtureOfExperts",
+            "ModulatedDeformableConvolution": (
+                "gluonish.gluon.contrib.cnn:ModulatedDeformableConvolution"
+            ),
             "MultiHeadAttention": "gluonish.gluon.nn.attention:MultiHeadAttention",
             "PatchEmbedding": "gluonish.gluon.nn.patch_embedding:PatchEmbedding",
+            "PixelShuffle1D": "gluonish.gluon.contrib.nn:PixelShuffle1D",
+            "PixelShuffle2D": "gluonish.gluon.contrib.nn:PixelShuffle2D",
+            "PixelShuffle3D": "gluonish.gluon.contrib.nn:PixelShuffle3D",
             "PositionalEmbedding": "gluonish.gluon.nn.positions:PositionalEmbedding",
             "RelativePositionBias": "gluonish.gluon.nn.positions:RelativePositionBias",
             "Residual": "gluonish.gluon.nn.residual:Residual",
             "RotaryEmbedding": "gluonish.gluon.nn.rotary_embedding:RotaryEmbedding",
+            "SyncBatchNorm": "gluonish.gluon.contrib.nn:SyncBatchNorm",
             "TransformerDecoder": "gluonish.gluon.nn.transformer:TransformerDecoder",
             "TransformerDecoderLayer": (
                 "gluonish.gluon.nn.transformer_layers:TransformerDecoderLayer"
@@ -109,6 +125,7 @@ __all__ = [
     "Conv2DTranspose",
     "Conv3D",
     "Conv3DTranspose",
+    "DeformableConvolution",
     "Dense",
     "DropPath",
     "Dropout",
@@ -136,9 +153,13 @@ __all__ = [
     "MaxPool2D",
     "MaxPool3D",
     "MixtureOfExperts",
+    "ModulatedDeformableConvolution",
     "MultiHeadAttention",
     "PReLU",
     "PatchEmbedding",
+    "PixelShuffle1D",
+    "PixelShuffle2D",
+    "PixelShuffle3D",
     "PositionalEmbedding",
     "RMSNorm",
     "ReflectionPad2D",
@@ -149,6 +170,7 @@ __all__ = [
     "SiLU",
     "Swish",
     "SymbolBlock",
+    "SyncBatchNorm",
     "TransformerDecoder",
     "TransformerDecoderLayer",
     "TransformerEncoder",

@@ -13,8 +13,12 @@ from gluonish.initializer import Constant
 __all__ = ["ELU", "GELU", "SELU", "Activation", "LeakyReLU", "PReLU", "SiLU", "Swish"]
 
 
+# Functions that are operators of their own.
+_UNARY = ("log_sigmoid", "mish")
+
+
 class Activation(HybridBlock):
-    """Apply ``relu``, ``sigmoid``, ``tanh``, ``softrelu`` or ``softsign`` to each element.
+    """Apply relu, sigmoid, log_sigmoid, tanh, softrelu, softsign or mish to each element.
 
     Args:
         activation: Name of the function.
@@ -44,6 +48,8 @@ class Activation(HybridBlock):
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: Any shape.
         """
+        if self._act_type in _UNARY:
+            return getattr(F, self._act_type)(x)
         return F.Activation(x, act_type=self._act_type, name="fwd")
 
     def __repr__(self) -> str:

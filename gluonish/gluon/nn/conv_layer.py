@@ -106,6 +106,10 @@ class ConvLayer(HybridBlock):
             self.bias = declare("bias", (channels,), bias_initializer) if use_bias else None
             self.act = activation_of(layer, activation)
 
+    def pre_infer(self) -> tuple[int, ...]:
+        """Return the shape of the weight before the first batch; 0 where it is not known yet."""
+        return tuple(self.weight.shape or ())
+
     def _alias(self) -> str:
         return "conv"
 

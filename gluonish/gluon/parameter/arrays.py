@@ -217,11 +217,12 @@ class ParameterArrays:
             )
         return self._grads
 
-    def data(self, ctx: Context | None = None) -> NDArray:
+    def data(self, ctx: Context | None = None, device: Context | None = None) -> NDArray:
         """Return the values on a device.
 
         Args:
             ctx: The device; None for the only one, or the current context if there are several.
+            device: ``ctx`` under the name it has in MXNet 2.0.
 
         Raises:
             DeferredInitializationError: The shape is not known yet.
@@ -229,7 +230,7 @@ class ParameterArrays:
         """
         if self._stype != "default":
             _check_dense(self, "data")
-        array = self._array_on(self._arrays, ctx)
+        array = self._array_on(self._arrays, device if ctx is None else ctx)
         tracer = recording.tracer.get()
         traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
         return traced
@@ -249,16 +250,17 @@ class ParameterArrays:
             refuse_uninitialized(self)
         return list(self._arrays.values())
 
-    def grad(self, ctx: Context | None = None) -> NDArray:
+    def grad(self, ctx: Context | None = None, device: Context | None = None) -> NDArray:
         """Return the gradient on a device.
 
         Args:
             ctx: The device; None for the only one, or the current context if there are several.
+            device: ``ctx`` under the name it has in MXNet 2.0.
 
         Raises:
             ParameterError: As for `data`; or ``grad_req`` is ``"null"``.
         """
-        return self._array_on(self._gradients(), ctx)
+        return self._array_on(self._gradients(), device if ctx is None else ctx)
 
     def list_grad(self) -> list[NDArray]:
         """Return the gradients on all devices."""
@@ -274,6 +276,8 @@ class ParameterArrays:
         if contexts is None:
             refuse_uninitialized(self)
         return list(contexts)
+
+    list_device = list_ctx
 
     def zero_grad(self) -> None:
         """Set the gradients on all devices to 0, if there are any."""

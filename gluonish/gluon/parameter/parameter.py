@@ -164,6 +164,7 @@ class Parameter(ParameterArrays):
         ctx: ContextList | None = None,
         default_init: Init = _UNIFORM,
         force_reinit: bool = False,
+        device: ContextList | None = None,
     ) -> None:
         """Create values and gradients, now or as soon as the shape is known.
 
@@ -172,6 +173,7 @@ class Parameter(ParameterArrays):
             ctx: Device or devices; the current context by default.
             default_init: Initializer for parameters without one.
             force_reinit: Whether to replace existing values; if False, they stay, with a warning.
+            device: ``ctx`` under the name it has in MXNet 2.0.
 
         Raises:
             ArgumentError: The shape is unknown, and ``allow_deferred_init`` was False.
@@ -186,7 +188,7 @@ class Parameter(ParameterArrays):
             return
         self._replace_arrays(None)
         self._grads = None
-        contexts = as_contexts(ctx, described(self))
+        contexts = as_contexts(device if ctx is None else ctx, described(self))
         if init is None:
             init = default_init if self.init is None else self.init
         known = shape_is_known(self.shape)
@@ -348,6 +350,8 @@ class Parameter(ParameterArrays):
             self._deferred_init = self._deferred_init._replace(contexts=contexts)
         else:
             refuse_reset(self)
+
+    reset_device = reset_ctx
 
     def set_data(self, data: Any) -> None:
         """Set the values on all devices; an unknown shape becomes that of the values.

@@ -179,6 +179,7 @@ class ParameterDict:
         ctx: ContextList | None = None,
         verbose: bool = False,
         force_reinit: bool = False,
+        device: ContextList | None = None,
     ) -> None:
         """Initialize all parameters; see `Parameter.initialize`.
 
@@ -187,9 +188,11 @@ class ParameterDict:
             ctx: Device or devices; the current context by default.
             verbose: Whether to log the initialization of each parameter.
             force_reinit: Whether to reinitialize initialized parameters.
+            device: ``ctx`` under the name it has in MXNet 2.0.
         """
         if verbose and isinstance(init, Initializer):
             init.set_verbosity(verbose)
+        ctx = device if ctx is None else ctx
         for parameter in {id(p): p for p in self.values()}.values():  # paths may share one
             parameter.initialize(None, ctx, init, force_reinit=force_reinit)
 
@@ -206,10 +209,14 @@ class ParameterDict:
         for parameter in self.values():
             parameter.reset_ctx(ctx)
 
+    reset_device = reset_ctx
+
     def list_ctx(self) -> list[Context]:
         """Return all devices on which parameters are, or will be, initialized."""
         found = (ctx for parameter in self.values() for ctx in parameter.list_ctx())
         return list(dict.fromkeys(found))
+
+    list_device = list_ctx
 
     def setattr(self, name: str, value: Any) -> None:
         """Set an attribute of all parameters: ``net.collect_params().setattr("lr_mult", 0.1)``.
@@ -250,6 +257,7 @@ class ParameterDict:
         restore_prefix: str = "",
         cast_dtype: bool = False,
         dtype_source: str = "current",
+        device: ContextList | None = None,
     ) -> None:
         """Load values from a file; ``arg:`` and ``aux:`` before names are ignored.
 
@@ -263,6 +271,7 @@ class ParameterDict:
             cast_dtype: Whether to convert between dtypes; if False, a difference raises an error.
             dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
                 or ``"saved"``, the file's.
+            device: ``ctx`` under the name it has in MXNet 2.0.
 
         Raises:
             ParameterError: A parameter is missing in the file, or its shape or dtype mismatches.
@@ -280,7 +289,7 @@ class ParameterDict:
             loaded = {}
         self._load(
             loaded,
-            ctx,
+            device if ctx is None else ctx,
             allow_missing,
             ignore_extra,
             restore_prefix,
@@ -305,6 +314,7 @@ class ParameterDict:
         filename: str | None = None,
         cast_dtype: bool = False,
         dtype_source: str = "current",
+        device: ContextList | None = None,
     ) -> None:
         """Load values from a dict of arrays; see `load` for the other arguments.
 
@@ -319,10 +329,19 @@ class ParameterDict:
             cast_dtype: Whether to convert between dtypes; if False, a difference raises an error.
             dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
                 or ``"saved"``, the array's.
+            device: ``ctx`` under the name it has in MXNet 2.0.
         """
         source = "the dict" if filename is None else repr(filename)
         how = cast_dtype, dtype_source, False
-        self._load(param_dict, ctx, allow_missing, ignore_extra, restore_prefix, source, how)
+        self._load(
+            param_dict,
+            device if ctx is None else ctx,
+            allow_missing,
+            ignore_extra,
+            restore_prefix,
+            source,
+            how,
+        )
 
     def _load(
         self,

@@ -14,6 +14,8 @@ from gluonish.core.spec import Spec
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.nn.embedding import check_ids
 from gluonish.ops.nn.pooling import POOLING
+from gluonish.ops.numpy.axes_order import TRANSPOSE as NUMPY_TRANSPOSE
+from gluonish.ops.numpy.reshape import NPX_RESHAPE as NUMPY_RESHAPE
 from gluonish.ops.quantization.ranges import (
     OUTPUT_NAMES,
     RANGE,
@@ -130,6 +132,42 @@ QUANTIZED_FLATTEN = _passing(
     _flatten_infer,
     _flatten_fill,
     on_bytes=FLATTEN,
+)
+
+
+def _reshape_infer(name: str, data: Spec, **attrs: Any) -> Spec:
+    return Spec(infer_as(name, NUMPY_RESHAPE, data, **attrs).shape, data.dtype)
+
+
+def _reshape_fill(xp: ModuleType, out: Any, data: Any, **_attrs: Any) -> None:
+    out[...] = data.reshape(out.shape)
+
+
+QUANTIZED_RESHAPE = _passing(
+    "_npx_quantized_reshape",
+    "Reshape a quantized array; attributes are as in npx.reshape.",
+    "data any, output newshape",
+    _reshape_infer,
+    _reshape_fill,
+    NUMPY_RESHAPE.schema,
+)
+
+
+def _transpose_infer(name: str, data: Spec, *, axes: tuple[int, ...] | None) -> Spec:
+    return Spec(infer_as(name, NUMPY_TRANSPOSE, data, axes=axes).shape, data.dtype)
+
+
+def _transpose_fill(xp: ModuleType, out: Any, data: Any, *, axes: tuple[int, ...] | None) -> None:
+    out[...] = data.transpose(axes or None)
+
+
+QUANTIZED_TRANSPOSE = _passing(
+    "_npx_quantized_transpose",
+    "Permute the axes of a quantized array; without axes, reverse them.",
+    "data any, output its axes in the order of axes",
+    _transpose_infer,
+    _transpose_fill,
+    NUMPY_TRANSPOSE.schema,
 )
 
 

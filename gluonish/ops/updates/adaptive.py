@@ -1,10 +1,12 @@
 """Rules that scale steps by the history of gradients.
 
-The rules are AdaDelta, Adamax, Nadam, FTML, FTRL-Proximal and GroupAdaGrad.
+The rules are AdaDelta, AdaBelief, Adamax, Nadam, FTML, FTRL-Proximal and GroupAdaGrad.
 
 References:
     M. D. Zeiler, ADADELTA: An Adaptive Learning Rate Method, 2012.
     D. P. Kingma, J. Ba, Adam: A Method for Stochastic Optimization, ICLR 2015 (Adamax).
+    J. Zhuang et al., AdaBelief Optimizer: Adapting Stepsizes by the Belief in Observed Gradients,
+        NeurIPS 2020.
     T. Dozat, Incorporating Nesterov Momentum into Adam, 2016.
     S. Zheng, J. Kwok, Follow the Moving Leader in Deep Learning, ICML 2017.
     H. B. McMahan et al., Ad Click Prediction: a View from the Trenches, KDD 2013.
@@ -72,6 +74,26 @@ def _adamax(
     return xp.subtract(w, step, out=step)
 
 
+def _adabelief(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, wd = rates
+    if wd:
+        g += w * wd
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    mean, surprise = map(widen, states)
+    mean *= attrs["beta1"]
+    mean += slope * (1 - attrs["beta1"])
+    surprise *= attrs["beta2"]
+    surprise += xp.square(slope - mean) * (1 - attrs["beta2"])
+    surprise += attrs["epsilon"]
+    for state, wide in zip(states, (mean, surprise), strict=True):
+        write_back(state, wide)
+    step = mean / (xp.sqrt(surprise) + attrs["epsilon"])
+    step *= lr
+    return xp.subtract(w, step, out=step)
+
+
 def _nadam(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
@@ -104,6 +126,14 @@ ADAMAX = Rule(
     ("lr", "wd"),
     _adamax,
     {"beta1": number(0.9), "beta2": number(0.999)},
+)
+ADABELIEF = Rule(
+    "adabelief",
+    "AdaBelief without bias correction (the caller includes it in lr)",
+    ("mean", "var"),
+    ("lr", "wd"),
+    _adabelief,
+    {"beta1": number(0.9), "beta2": number(0.999), "epsilon": number(1e-6)},
 )
 NADAM = Rule(
     "nadam",

@@ -91,7 +91,6 @@ def arange(
     step: Any = 1,
     dtype: Any = None,
     ctx: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return evenly spaced values in [start, stop); with one bound only, in [0, bound)."""
@@ -135,7 +134,7 @@ def argwhere(a: Any) -> NumpySymbol:
     """Find the indices of array elements that are non-zero, grouped by element."""
 def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Round to a number of decimals; halves go to the even neighbour."""
-def array(object: Any, dtype: Any = None, ctx: Any = None, *, device: Any = None) -> NumpySymbol:
+def array(object: Any, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Create an array from a copy of other values."""
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> NumpySymbol:
     """True if two arrays have the same shape and elements, False otherwise."""
@@ -205,7 +204,7 @@ def bitwise_right_shift(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """x1 // 2 ** x2 of integers."""
 def bitwise_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Bitwise exclusive or."""
-def blackman(M: int, dtype: Any = ..., ctx: Any = None, *, device: Any = None) -> NumpySymbol:
+def blackman(M: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the Blackman window of ``M`` points."""
 def bool(value: Any = False) -> NumpySymbol:
     """Boolean type (True or False), stored as a byte."""
@@ -383,10 +382,9 @@ def einsum(*operands: Any, **kwargs: Any) -> NumpySymbol:
     """Evaluate Einstein's summation convention: sums of products of arrays."""
 def empty(
     shape: Any,
-    dtype: Any = ...,
+    dtype: Any = None,
     order: str = "C",
     ctx: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return an array to be filled later, which is zeroed; arguments as for `zeros`."""
@@ -408,7 +406,7 @@ def expm1(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """exp(x) - 1, accurate for small x."""
 def extract(condition: Any, arr: Any) -> NumpySymbol:
     """Return the elements of an array that satisfy some condition."""
-def eye(N: int, M: Any = None, k: int = 0, dtype: Any = ..., **kwargs: Any) -> NumpySymbol:
+def eye(N: int, M: Any = None, k: int = 0, dtype: Any = None, **kwargs: Any) -> NumpySymbol:
     """Return a matrix with ones on a diagonal."""
 def fabs(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Absolute value."""
@@ -454,7 +452,6 @@ def full(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return an array filled with one value."""
@@ -465,7 +462,6 @@ def full_like(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return an array of the same shape as another, filled with one value."""
@@ -477,9 +473,9 @@ def greater(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 > x2."""
 def greater_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 >= x2."""
-def hamming(M: int, dtype: Any = ..., ctx: Any = None, *, device: Any = None) -> NumpySymbol:
+def hamming(M: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the Hamming window of ``M`` points."""
-def hanning(M: int, dtype: Any = ..., ctx: Any = None, *, device: Any = None) -> NumpySymbol:
+def hanning(M: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the Hann window of ``M`` points."""
 def heaviside(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Compute the Heaviside step function."""
@@ -526,19 +522,13 @@ def hypot(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """sqrt(x1 ** 2 + x2 ** 2)."""
 def i0(x: Any) -> NumpySymbol:
     """Modified Bessel function of the first kind, order 0."""
-def identity(n: int, dtype: Any = None, ctx: Any = None, *, device: Any = None) -> NumpySymbol:
+def identity(n: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the identity matrix of ``n`` rows, float32 by default."""
 def iinfo(int_type: Any) -> NumpySymbol:
     """iinfo(type)"""
 def in1d(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> NumpySymbol:
     """in1d"""
-def indices(
-    dimensions: Any,
-    dtype: Any = ...,
-    ctx: Any = None,
-    *,
-    device: Any = None,
-) -> NumpySymbol:
+def indices(dimensions: Any, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
 def inner(a: Any, b: Any) -> NumpySymbol:
     """Return the sum of products over the last axes."""
@@ -620,7 +610,6 @@ def linspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return evenly spaced values from start to stop."""
@@ -651,7 +640,6 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
     ctx: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
@@ -816,10 +804,9 @@ def npv(*args: Any, **kwds: Any) -> NumpySymbol:
     """Not supported: NumPy removed ``npv``; use the package numpy_financial."""
 def ones(
     shape: Any,
-    dtype: Any = ...,
+    dtype: Any = None,
     order: str = "C",
     ctx: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return an array of ones; arguments as for `zeros`."""
@@ -829,7 +816,6 @@ def ones_like(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return ones of the same shape as an array; arguments as for `full_like`."""
@@ -1200,7 +1186,6 @@ def zeros(
     dtype: Any = None,
     order: str = "C",
     ctx: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return an array of zeros."""
@@ -1210,7 +1195,6 @@ def zeros_like(
     order: str = "C",
     ctx: Any = None,
     out: Any = None,
-    *,
     device: Any = None,
 ) -> NumpySymbol:
     """Return zeros of the same shape as an array; arguments as for `full_like`."""

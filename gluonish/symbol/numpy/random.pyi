@@ -7,9 +7,22 @@ from gluonish.symbol.numpy_symbol import symbolic as symbolic
 from typing import Any
 
 
-def beta(a: Any, b: Any, size: Any = None, dtype: Any = None, ctx: Any = None) -> NumpySymbol:
+def beta(
+    a: Any,
+    b: Any,
+    size: Any = None,
+    dtype: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
     """Draw samples from a beta distribution with parameters ``a`` and ``b``."""
-def chisquare(df: Any, size: Any = None, dtype: Any = None, ctx: Any = None) -> NumpySymbol:
+def chisquare(
+    df: Any,
+    size: Any = None,
+    dtype: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
     """Draw samples from a chi-square distribution with ``df`` degrees of freedom."""
 def choice(
     a: Any,
@@ -18,6 +31,7 @@ def choice(
     p: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw random elements from a vector."""
 def exponential(
@@ -25,6 +39,7 @@ def exponential(
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from an exponential distribution with mean ``scale``."""
 def gamma(
@@ -34,6 +49,7 @@ def gamma(
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from a gamma distribution with shape ``shape`` and scale ``scale``."""
 def gumbel(
@@ -42,6 +58,7 @@ def gumbel(
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from a Gumbel distribution with mode ``loc`` and scale ``scale``."""
 def logistic(
@@ -50,6 +67,7 @@ def logistic(
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from a logistic distribution with mean ``loc`` and scale ``scale``."""
 def lognormal(
@@ -59,6 +77,7 @@ def lognormal(
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw samples whose logarithm is normal; arguments as for `normal`."""
 def multinomial(n: int, pvals: Any, size: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -78,9 +97,16 @@ def normal(
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from a normal distribution."""
-def pareto(a: Any, size: Any = None, ctx: Any = None, out: Any = None) -> NumpySymbol:
+def pareto(
+    a: Any,
+    size: Any = None,
+    ctx: Any = None,
+    out: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
     """Draw samples from a Pareto II (Lomax) distribution with shape ``a``."""
 def power(a: Any, size: Any = None) -> NumpySymbol:
     """Draw samples in [0, 1] with density ``a x ** (a - 1)``."""
@@ -93,11 +119,18 @@ def randint(
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw uniform integers from [low, high); with one bound only, from [0, bound)."""
 def randn(*size: int, **kwargs: Any) -> NumpySymbol:
     """Draw standard normal samples of a shape; keywords as for `normal`."""
-def rayleigh(scale: Any = 1.0, size: Any = None, ctx: Any = None, out: Any = None) -> NumpySymbol:
+def rayleigh(
+    scale: Any = 1.0,
+    size: Any = None,
+    ctx: Any = None,
+    out: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
     """Draw samples from a Rayleigh distribution with mode ``scale``."""
 def shuffle(x: Any) -> NumpySymbol:
     """Shuffle an array along axis 0, in place."""
@@ -108,7 +141,14 @@ def uniform(
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from the uniform distribution over [low, high)."""
-def weibull(a: Any, size: Any = None, ctx: Any = None, out: Any = None) -> NumpySymbol:
+def weibull(
+    a: Any,
+    size: Any = None,
+    ctx: Any = None,
+    out: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
     """Draw samples from a Weibull distribution with shape ``a``."""

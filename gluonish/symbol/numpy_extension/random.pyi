@@ -14,6 +14,7 @@ def bernoulli(
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from a Bernoulli distribution: ones and zeros."""
 def normal_n(
@@ -22,9 +23,19 @@ def normal_n(
     batch_shape: Any = None,
     dtype: Any = None,
     ctx: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw normal samples, an array of ``batch_shape`` for each element."""
-def seed(seed: int, ctx: Any = "all") -> NumpySymbol:
+def scalar_poisson(
+    lam: float = 1.0,
+    shape: Any = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
+    """Draw integers from a Poisson distribution."""
+def seed(seed: int, ctx: Any = "all", device: Any = None) -> NumpySymbol:
     """Seed the random number generators."""
 def uniform_n(
     low: Any = 0.0,
@@ -32,5 +43,6 @@ def uniform_n(
     batch_shape: Any = None,
     dtype: Any = None,
     ctx: Any = None,
+    device: Any = None,
 ) -> NumpySymbol:
     """Draw uniform samples from [low, high), an array of ``batch_shape`` for each element."""

@@ -88,6 +88,18 @@ class _Deformable(HybridBlock):
             None if settings["no_bias"] else self.params._declare(f"{name}bias", (filters,), bias),
         )
 
+    def pre_infer_weight(self) -> tuple[int, ...]:
+        """Return the shape of the weight before the first batch; 0 where it is not known yet."""
+        return _shape_of(self, "deformable_conv_weight")
+
+    def pre_infer_offset_weight(self) -> tuple[int, ...]:
+        """Return the shape of the offset weight before the first batch; see `pre_infer_weight`."""
+        return _shape_of(self, "offset_weight")
+
+
+def _shape_of(block: HybridBlock, name: str) -> tuple[int, ...]:
+    return tuple(block._reg_params[name].shape or ())
+
 
 class DeformableConvolution(_Deformable):
     """Convolve over two spatial axes, with an offset for each kernel element.

@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING
 
 from gluonish.core.lazy import attach as _attach
+from gluonish.core.user_functions import use_np
+from gluonish.gluon.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.data.vision.transforms.color import (
     RandomBrightness,
     RandomColorJitter,
@@ -30,17 +33,21 @@ from gluonish.gluon.data.vision.transforms.geometry import (
     Rotate,
 )
 from gluonish.gluon.data.vision.transforms.tensor import Cast, Normalize, ToTensor
+from gluonish.gluon.nn.sequential import HybridSequential, Sequential
 
 if not TYPE_CHECKING:
     __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = [
+    "Block",
     "Cast",
     "CenterCrop",
     "Compose",
     "CropResize",
+    "HybridBlock",
     "HybridCompose",
     "HybridRandomApply",
+    "HybridSequential",
     "Normalize",
     "RandomApply",
     "RandomBrightness",
@@ -57,5 +64,7 @@ __all__ = [
     "RandomSaturation",
     "Resize",
     "Rotate",
+    "Sequential",
     "ToTensor",
+    "use_np",
 ]

@@ -1,0 +1,7 @@
+"""`mx.cuda`: the CUDA profiler and NVTX ranges; without CuPy they have no effect."""
+
+from gluonish.mxnet_names.base import check_call
+from gluonish.mxnet_names.cuda import nvtx
+from gluonish.mxnet_names.cuda.cupy_runtime import cuda_profiler_start, cuda_profiler_stop
+
+__all__ = ["check_call", "cuda_profiler_start", "cuda_profiler_stop", "nvtx"]
