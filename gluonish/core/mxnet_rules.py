@@ -69,6 +69,16 @@ DIFFERENCES = (
         "read the first or the last row",
         "are refused on CPUs, and read the first or the last row on GPUs",
     ),
+    Difference(
+        "an `np` array of integers and a Python float, as in `x + 1.5`",
+        "have the array's dtype: 1.5 counts as 1",
+        "have float64, as in NumPy",
+    ),
+    Difference(
+        "`nd` arrays as arguments of functions and operators of `mx.np`",
+        "are refused",
+        "are taken, and share their memory",
+    ),
     Difference("`np.mean` of an array without elements", "is 0", "is NaN, as in NumPy"),
     Difference(
         "a `sample_weight` of one axis for a loss of several",

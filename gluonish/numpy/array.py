@@ -28,8 +28,8 @@ class ndarray(AttachedMethods):  # NumPy's name
     """A multi-dimensional array on a device, with NumPy's semantics.
 
     Create arrays with `np.array`, `np.zeros` and the like, not by calling the class. Scalars are
-    arrays of shape (); comparisons return bool; dtypes are promoted as in NumPy, except that a
-    Python number never changes an array's dtype to a wider one; the default dtype is float32.
+    arrays of shape (); comparisons return bool; dtypes are promoted as in NumPy; the default dtype
+    is float32.
 
     Attributes:
         shape: The shape, a tuple of ints.

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.schema import as_number
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import (
@@ -212,9 +213,10 @@ def _with_number(name: str, what: str, x: Any, number: Any, out: Any) -> Any:
         raise ArgumentError(
             f"{what}: expected a number in the range of a float, got one of {bits} bits"
         ) from None
-    # A number never changes an array's dtype, so only a Symbol, which saves the number to files,
-    # depends on the number's type.
-    is_int = hasattr(value, "dtype") or isinstance(number, int | np.integer | np.bool_)
+    # In MXNet 1.9 a float does not change the dtype of an array of integers.
+    is_int = isinstance(number, int | np.integer | np.bool_) or (
+        hasattr(value, "dtype") and follows_mxnet1()
+    )
     attrs = {"scalar": scalar, "is_int": is_int}
     return run(find_operator(name), (value,), attrs, out)
 

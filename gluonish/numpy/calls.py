@@ -19,10 +19,11 @@ import numpy as np
 from gluonish.core.context import Context
 from gluonish.core.dtype import is_floating, promote
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray, from_host
-from gluonish.numpy.array import ndarray
+from gluonish.numpy.array import as_np_ndarray, ndarray
 from gluonish.ops.registry import Attrs, Operator, apply, find_operator
 
 __all__ = [
@@ -104,12 +105,15 @@ def as_value(x: Any, what: str, context: Context | None = None) -> Any:
         context: Device of a copy; the current context by default.
 
     Raises:
-        ArgumentTypeError: The argument has another type; an NDArray of ``mx.nd`` is rejected, too.
+        ArgumentTypeError: The argument has another type; by the rules of MXNet 1.9, an NDArray of
+            ``mx.nd`` is rejected, too.
     """
     if isinstance(x, NDArray) and not isinstance(x, ndarray):
-        raise ArgumentTypeError(
-            f"{what}: expected arrays of mx.np, got an NDArray; call as_np_ndarray() on it"
-        )
+        if follows_mxnet1() or x.stype != "default":
+            raise ArgumentTypeError(
+                f"{what}: expected arrays of mx.np, got an NDArray; call as_np_ndarray() on it"
+            )
+        return as_np_ndarray(x)
     if hasattr(x, "__apply__"):
         return x
     if isinstance(x, np.ndarray):

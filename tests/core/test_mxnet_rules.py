@@ -188,7 +188,32 @@ def test_version_is_gluonishs_own_without_the_name() -> None:
     # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py,
     # counts of updates in tests/module/test_state_keys.py, DataLoader in tests/gluon/data.
     assert mx.__version__ != "1.9.1"
-    assert len(DIFFERENCES) == 21
+    assert len(DIFFERENCES) == 23
+
+
+def test_integers_and_a_float(mxnet: bool) -> None:
+    found = [f(mx.np.array([1, -3], dtype="int32")) for f in (lambda x: x + 1.5, lambda x: 2.5 * x)]
+    assert [str(x.dtype) for x in found] == ["int32" if mxnet else "float64"] * 2
+    wanted = [[2, -2], [2, -6]] if mxnet else [[2.5, -1.5], [2.5, -7.5]]
+    assert [x.tolist() for x in found] == wanted
+    assert (mx.np.array([1, 2], dtype="int32") > 1.5).tolist() == [False, True]
+
+
+def test_nd_arrays_in_functions_of_np(mxnet: bool) -> None:
+    x, y = nd.array([1.0, 2.0]), mx.np.array([1.0, 1.0])
+    x.attach_grad()
+    calls: list[Callable[[], Any]] = [lambda: y + x, lambda: x + y, lambda: mx.np.add(x, y)]
+    for call in calls:
+        if mxnet:
+            with pytest.raises(TypeError, match=r"add: expected arrays of mx\.np, got an NDArray"):
+                call()
+            continue
+        with mx.autograd.record():
+            total = call()
+        assert isinstance(total, mx.np.ndarray)
+        assert total.tolist() == [2.0, 3.0]
+        total.backward()
+        assert x.grad.asnumpy().tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("follows", [False, True])

@@ -56,9 +56,7 @@ def test_picture_is_that_of_mxnet(name: str) -> None:
 @pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
 def test_boxes_fit_their_labels() -> None:
     pytest.importorskip("graphviz")
-    symbol = mx.sym.softmax(
-        mx.sym.var("data"), name="softmax_of_attention_scores_in_layer_3"
-    )
+    symbol = mx.sym.softmax(mx.sym.var("data"), name="softmax_of_attention_scores_in_layer_3")
     picture = plot_network(symbol, save_format="svg").pipe().decode()
     box = re.search(r'<polygon fill="#fccde5"[^>]*points="([^"]+)"', picture)
     assert box is not None

@@ -253,7 +253,9 @@ def test_wrong_types_are_refused(message: str, call: Any) -> None:
 
 
 def test_parameters_that_do_not_broadcast_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"Normal: expected shapes that broadcast.*\(2,\) and \(3,"):
+    with pytest.raises(
+        ValueError, match=r"Normal: expected shapes that broadcast.*\(2,\) and \(3,"
+    ):
         mgp.Normal(mnp.zeros(2), mnp.ones(3))
 
 
