@@ -139,6 +139,21 @@ DIFFERENCES2 = (
         "are full names, `net0_dense0_weight`; paths are found, too",
     ),
     Difference(
+        "names of parameters in files of `HybridBlock.export`",
+        "are attribute paths",
+        "are full names",
+    ),
+    Difference(
+        "`KLDivLoss`, `PoissonNLLLoss` and `CosineEmbeddingLoss` of a batch of N",
+        "average over all axes but the first: N values",
+        "sum so, average over all elements, and return (N, 1), as in 1.9",
+    ),
+    Difference(
+        "`gamma` and `beta` of `nn.GroupNorm` without `in_channels`",
+        "have one entry for each channel",
+        "have one entry for each group, as in 1.9",
+    ),
+    Difference(
         "`attach_grad` and `mark_variables` of a recorded `nd` array",
         "keep it in the graph: the gradient goes on to what it was computed from",
         "cut it from the graph; `np` arrays are kept",

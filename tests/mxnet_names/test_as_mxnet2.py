@@ -104,3 +104,52 @@ def test_network_trains_by_the_dict_of_its_parameters(hybrid: bool) -> None:
         trainer.step(1)
         losses.append(float(loss))
     assert losses[-1] < 0.5 * losses[0]
+
+
+@pytest.mark.usefixtures("mxnet2")
+def test_exported_network_has_paths_and_computes_the_same(tmp_path: Path) -> None:
+    net = Net()
+    net.initialize()
+    net.hybridize()
+    x = np.array([[1.0, 2, 3], [0, 1, 0]])
+    wanted = net(x).asnumpy()
+    files = net.export(str(tmp_path / "net"), epoch=3)
+    names = {name.split(":")[1] for name in npx.load(files[1])}
+    assert names == {path for path in PATHS if not path.startswith("again")}
+    onp.testing.assert_array_equal(net(x).asnumpy(), wanted)
+    loaded = gluon.SymbolBlock.imports(files[0], ["data"], files[1])
+    onp.testing.assert_array_equal(loaded(x).asnumpy(), wanted)
+    assert set(loaded.collect_params()) == names
+
+
+@pytest.mark.usefixtures("mxnet2")
+def test_losses_average_over_all_axes_but_the_first() -> None:
+    rng = onp.random.default_rng(5)
+    pred, label = rng.normal(size=(2, 4, 3, 2))
+    log = pred - onp.log(onp.exp(pred).sum(-1, keepdims=True))
+    label = onp.exp(label) / onp.exp(label).sum(-1, keepdims=True)
+    x, y = np.array(pred), np.array(label)
+    found = gluon.loss.KLDivLoss(from_logits=False)(x, y).asnumpy()
+    wanted = (label * (onp.log(label) - log)).mean((1, 2))
+    onp.testing.assert_allclose(found, wanted, rtol=1e-5)
+    found = gluon.loss.PoissonNLLLoss()(x, y).asnumpy()
+    onp.testing.assert_allclose(found, (onp.exp(pred) - label * pred).mean((1, 2)), rtol=1e-5)
+    a, b = x[:, :, 0], y[:, :, 0]
+    found = gluon.loss.CosineEmbeddingLoss()(a, b, np.array([1, -1, 1, -1])).asnumpy()
+    cosine = (pred[..., 0] * label[..., 0]).sum(1)
+    cosine /= onp.linalg.norm(pred[..., 0], axis=1) * onp.linalg.norm(label[..., 0], axis=1)
+    wanted = onp.where([True, False, True, False], 1 - cosine, onp.maximum(cosine, 0))
+    onp.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.usefixtures("mxnet2")
+def test_group_norm_scales_channels() -> None:
+    net = nn.GroupNorm(2)
+    net.initialize()
+    net(np.ones((1, 6, 2)))
+    assert [p.shape for p in net.collect_params().values()] == [(6,), (6,)]
+
+
+@pytest.mark.usefixtures("mxnet2")
+def test_parameters_print_without_names() -> None:
+    assert repr(nn.Dense(2, in_units=3).weight) == "Parameter (shape=(2, 3), dtype=float32)"

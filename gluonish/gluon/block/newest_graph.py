@@ -3,13 +3,15 @@
 A block that never ran as a graph may have the graph of `infer_shape` or `infer_type`.
 """
 
+import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, GraphError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.block.arguments import WithKeywords
 from gluonish.gluon.block.files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_graph import (
@@ -64,7 +66,8 @@ def cached_symbols(
         read = set(outputs.list_inputs())
         data = [node for node in graph._traced.data if node.name in read]
         return [Symbol([Value(node)]) for node in data], outputs
-    weights, internals = block.collect_params(), outputs.get_internals()
+    weights = {parameter.name for parameter in block.collect_params().values()}
+    internals = outputs.get_internals()
     inputs = [internals[name] for name in outputs.list_inputs() if name not in weights]
     return inputs, outputs
 
@@ -117,7 +120,30 @@ def export_graph(
         )
     symbol = graph.symbol()
     _update_multipliers(block, symbol)
-    return write_model(what, symbol, graph.named_parameters(), path, epoch, remove_amp_cast)
+    values = graph.named_parameters()
+    if follows_mxnet2():
+        symbol, values = _named_by_path(block, symbol, values)
+    return write_model(what, symbol, values, path, epoch, remove_amp_cast)
+
+
+def _named_by_path(
+    block: Traceable, symbol: Symbol, values: Mapping[str, NDArray]
+) -> tuple[Symbol, dict[str, NDArray]]:
+    """Return a copy of a Symbol, and values of parameters, named as `collect_params` names them.
+
+    Args:
+        block: The block.
+        symbol: Its graph.
+        values: Values of the parameters by name, with the prefix ``arg:`` or ``aux:``.
+    """
+    paths = {p.name: path for path, p in reversed(block._collect_params_with_prefix().items())}
+    renamed = copy.deepcopy(symbol)
+    for node in renamed._variables():
+        node.name = paths.get(node.name, node.name)
+    return renamed, {
+        f"{kind}:{paths.get(name, name)}": array
+        for kind, name, array in ((*key.split(":", 1), array) for key, array in values.items())
+    }
 
 
 def _update_multipliers(block: Traceable, symbol: Symbol) -> None:

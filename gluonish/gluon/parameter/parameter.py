@@ -19,6 +19,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.habit_tables import PARAMETER
 from gluonish.core.habits import add_habits
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.random_state import NewKeys
 from gluonish.core.spec import Shape
@@ -128,7 +129,8 @@ class Parameter(ParameterArrays):
         self.grad_req = grad_req
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
+        name = "" if follows_mxnet2() else f"{self.name} "
+        return f"{type(self).__name__} {name}(shape={self.shape}, dtype={self.dtype})"
 
     @property
     def grad_req(self) -> str:
