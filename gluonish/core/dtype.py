@@ -18,6 +18,7 @@ DType = str | type | np.dtype[Any]
 BOOL = np.dtype(np.bool_)
 UINT8 = np.dtype(np.uint8)
 INT8 = np.dtype(np.int8)
+INT4 = np.dtype(ml_dtypes.int4)  # of files only; arrays have no such elements
 INT32 = np.dtype(np.int32)
 INT64 = np.dtype(np.int64)
 FLOAT16 = np.dtype(np.float16)
