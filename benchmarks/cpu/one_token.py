@@ -4,10 +4,11 @@
 
 The layers are those of GPT-2 small, without attention. In turns run a loop that adds up as many
 bytes in vectors (the limit), the layers by our kernel, and the layers by oneDNN's. With --dtype
-int8 these are bfloat16, float32 and 8-bit integers with a scale a row, or for 64 elements; data are
-float32, or bfloat16 with --data. Printed are the medians of the CPU time of a pass, the share of
-the limit's rate and, for int8, the speed relative to bfloat16; --wall takes the time of the clock,
-which counts if nothing else runs. OMP_NUM_THREADS=1 measures one core.
+int8 these are bfloat16, float32 and 8-bit integers with a scale a row, or for 64 elements; with
+int4 they are float32, and integers of 8 and of 4 bits with a scale for 64 and for 32 elements. Data
+are float32, or bfloat16 with --data. Printed are the medians of the CPU time of a pass, the share
+of the limit's rate and, for integers, the speed relative to bfloat16, or to 8 bits; --wall takes
+the time of the clock, which counts if nothing else runs. OMP_NUM_THREADS=1 measures one core.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.kernels.compiler import compile_kernel
 
 _UNITS, _VOCABULARY = 768, 50257
+_DTYPES = ("float32", "bfloat16", "int8", "int4")
 _CHUNK = 1 << 16  # elements that a step of the limit's loop adds up
 _SUM = f"""
 def body(begin, end, params):
@@ -57,17 +59,23 @@ class _Layers(mx.gluon.HybridBlock):
 
 
 def layers_on(
-    rows: int, layers: int, dtype: str, *, ours: bool = True, group_size: int | None = -1
+    rows: int,
+    layers: int,
+    dtype: str,
+    *,
+    ours: bool = True,
+    group_size: int | None = -1,
+    bits: int = 8,
 ) -> tuple[Callable[[], None], int]:
     """Return a function that runs the layers once, and the bytes of their weights.
 
-    A group size, or None, is that of weights of 8 bits.
+    A group size, or None, is that of weights of 8 or 4 bits.
     """
     net = _Layers(layers)
     net.initialize(mx.init.Normal(0.02))
     net.cast(dtype)
     if group_size != -1:
-        mx.contrib.quantization.quantize_weights(net, group_size=group_size)
+        mx.contrib.quantization.quantize_weights(net, f"int{bits}", group_size)
     net.hybridize(static_alloc=True, static_shape=True)
     x = mx.nd.random.normal(shape=(rows, _UNITS)).astype(dtype)
     with MXNET_USE_FUSION.override(ours):
@@ -95,7 +103,7 @@ def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1, help="tokens at once")
-    parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "int8"))
+    parser.add_argument("--dtype", default="float32", choices=_DTYPES)
     parser.add_argument("--data", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=9)
@@ -113,8 +121,9 @@ def main() -> None:
     rates = {name: contenders[name][1] / seconds for name, seconds in medians.items()}
     for name, seconds in medians.items():
         speed = ""
-        if "bfloat16" in medians and name != "limit":
-            speed = f"  {medians['bfloat16'] / seconds:5.2f} of the speed of bfloat16"
+        base = next((one for one in ("bfloat16", "int8 by 64") if one in medians), name)
+        if base != name and name != "limit":
+            speed = f"  {medians[base] / seconds:5.2f} of the speed of {base}"
         print(
             f"{name:12} {seconds * 1e3:8.2f} ms  {rates[name] / 1e9:6.1f} GB/s  "
             f"{rates[name] / rates['limit']:.2f} of the limit{speed}"
@@ -125,6 +134,13 @@ def _contenders(
     rows: int, layers: int, dtype: str, data: str
 ) -> dict[str, tuple[Callable[[], None], int]]:
     """Return what is measured: functions, and the bytes that they read."""
+    if dtype == "int4":
+        wide = layers_on(rows, layers, "float32")
+        made = {"limit": (_reads(wide[1]), wide[1]), "float32": wide}
+        for bits, size in ((8, 64), (4, 64), (8, 32), (4, 32)):
+            name = f"int{bits} by {size}"
+            made[name] = layers_on(rows, layers, data, group_size=size, bits=bits)
+        return made
     if dtype != "int8":
         ours = layers_on(rows, layers, dtype)
         library = layers_on(rows, layers, dtype, ours=False)

@@ -22,6 +22,7 @@ INT16 = np.dtype(np.int16)
 UINT16 = np.dtype(np.uint16)
 UINT32 = np.dtype(np.uint32)
 UINT64 = np.dtype(np.uint64)
+INT4 = np.dtype(ml_dtypes.int4)  # of files only; arrays have no such elements
 INT32 = np.dtype(np.int32)
 INT64 = np.dtype(np.int64)
 FLOAT16 = np.dtype(np.float16)

@@ -2913,11 +2913,12 @@ def weight_only_dense(
     no_bias: bool | int = False,
     flatten: bool | int = True,
     group_size: int | None = None,
+    bits: object = 8,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    """Dense layer with a weight of integers: data times the transpose of weight * scale, plus
     bias."""
 def where(
     condition: NDArray,

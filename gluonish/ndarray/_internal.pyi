@@ -7423,11 +7423,12 @@ def _npx_weight_only_dense(
     no_bias: bool | int = False,
     flatten: bool | int = True,
     group_size: int | None = None,
+    bits: object = 8,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    """Dense layer with a weight of integers: data times the transpose of weight * scale, plus
     bias."""
 def _onehot_encode(
     lhs: NDArray,

@@ -30,6 +30,9 @@ def _at(net: Any, path: str) -> Any:
 def _floating(layer: Any) -> Any:
     """Return the weights that a quantized layer computes with."""
     weight, scale = layer.weight.data().asnumpy(), layer.scale.data().asnumpy()
+    if weight.dtype == np.uint8:  # pairs of 4 bits, the first one in the low bits
+        pairs = np.stack([weight % 16, weight // 16], axis=-1).reshape(len(weight), -1)
+        weight = np.where(pairs < 8, pairs, pairs.astype(np.int8) - 16)
     grouped = weight.astype(np.float32).reshape(*scale.shape, -1) * scale[..., None]
     return grouped.reshape(weight.shape)
 
@@ -39,10 +42,11 @@ def _scores(net: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "gemma3"])
-def test_texts_are_those_of_the_rounded_weights(name: str) -> None:
+@pytest.mark.parametrize("kind", ["int8", "int4"])
+def test_texts_are_those_of_the_rounded_weights(name: str, kind: str) -> None:
     net, exact = _network(name), _network(name)
     before = _scores(net), net.generate(PROMPT, 8)
-    paths = net.quantize_weights("int8", group=16, exclude_layers=["head"])
+    paths = net.quantize_weights(kind, group=16, exclude_layers=["head"])
     assert "body.layers.1.attention.qkv" in paths
     for path in paths:
         assert isinstance(_at(net, path), nn.WeightOnlyDense)
@@ -73,13 +77,14 @@ def test_groups_divide_the_features_of_each_layer() -> None:
 
 
 @pytest.mark.parametrize("given", [True, False])
-def test_integers_are_saved_and_loaded(tmp_path: Path, given: bool) -> None:
+@pytest.mark.parametrize("kind", ["int8", "int4"])
+def test_integers_are_saved_and_loaded(tmp_path: Path, given: bool, kind: str) -> None:
     net = _network("llama_tied")
-    net.quantize_weights(group=32)
+    net.quantize_weights(kind, group=32)
     file = tmp_path / "net.params"
     net.save_parameters(str(file))
     other = _network("llama_tied") if given else _without_values("llama_tied")
-    other.quantize_weights(group=32)
+    other.quantize_weights(kind, group=32)
     other.load_parameters(str(file), ctx=mx.current_context())
     np.testing.assert_array_equal(_scores(other), _scores(net))
     assert other.generate(PROMPT, 8) == net.generate(PROMPT, 8)
@@ -96,7 +101,7 @@ def _without_values(name: str) -> Any:
 def test_wrong_arguments_are_refused_and_change_nothing() -> None:
     net = _network("gpt2")
     for arguments, error, message in (
-        ({"dtype": "int3"}, ArgumentError, "expected dtype 'int8', got 'int3'"),
+        ({"dtype": "int3"}, ArgumentError, "expected dtype 'int8' or 'int4', got 'int3'"),
         ({"group": 0}, ArgumentError, "expected group of 1 or more, got 0"),
         ({"group": 1.5}, ArgumentTypeError, "group"),
         ({"exclude_layers": "head"}, ArgumentTypeError, "as a list, got 'head'"),

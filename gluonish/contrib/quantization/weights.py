@@ -1,11 +1,11 @@
-"""quantize_weights: weights of Dense layers as 8-bit integers, activations stay floating."""
+"""quantize_weights: weights of Dense layers as integers, activations stay floating."""
 
 from typing import Any
 
 from gluonish.contrib.quantization.graphs import check_names
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.block import Block
-from gluonish.gluon.nn.rounding import round_weights
+from gluonish.gluon.nn.rounding import BITS, round_weights
 
 _NAME = "quantize_weights"
 
@@ -17,7 +17,7 @@ def quantize_weights(
     exclude_layers: Any = None,
     exclude_layers_match: Any = None,
 ) -> list[str]:
-    """Round the weights of all Dense layers of a network to 8-bit integers with scales, in place.
+    """Round the weights of all Dense layers of a network to integers with scales, in place.
 
     Each layer becomes a `gluon.nn.WeightOnlyDense`, the projections of
     `gluon.nn.MultiHeadAttention` among them. Nothing else changes: activations, sums and biases
@@ -27,7 +27,9 @@ def quantize_weights(
 
     Weights are rounded to the nearest multiple of a scale, which is the largest magnitude of their
     row or group divided by 127. So no weight changes by more than 1 / 254 of that magnitude, and an
-    output by no more than the sum of ``abs(x) * scale / 2`` over its features.
+    output by no more than the sum of ``abs(x) * scale / 2`` over its features. With ``"int4"`` it
+    is divided by 7, and a weight takes half of the memory: no weight changes by more than 1 / 14 of
+    the largest magnitude of its group, which should be of 32 to 128 elements.
 
     A weight that a layer of another kind or an excluded layer shares, such as the table of an
     Embedding, stays floating there; the quantized layers have integers of their own, which they
@@ -35,7 +37,7 @@ def quantize_weights(
 
     Args:
         network: The network, hybridized or not; it is changed in place.
-        quantized_dtype: ``"int8"``.
+        quantized_dtype: ``"int8"`` or ``"int4"``.
         group_size: Number of elements of a row that share a scale, a divisor of every layer's
             in_units; smaller groups are more exact. 32, 64 and 128 are fast. None for a scale of
             each row.
@@ -47,8 +49,9 @@ def quantize_weights(
 
     Raises:
         ArgumentError: An argument is not one of those listed, ``group_size`` does not divide
-            in_units, a layer is a subclass of Dense such as one with an adapter, there is no Dense
-            layer, or a name of ``exclude_layers`` is not a path of one.
+            in_units, these are odd with ``"int4"``, a layer is a subclass of Dense such as one with
+            an adapter, there is no Dense layer, or a name of ``exclude_layers`` is not a path of
+            one.
         ArgumentTypeError: ``network`` is not a Block.
         ParameterError: A weight waits for its shape, or is not finite. In case of an error, no
             layer changes.
@@ -65,8 +68,11 @@ def quantize_weights(
     """
     if not isinstance(network, Block):
         raise ArgumentTypeError(f"{_NAME}: expected a Block, got {type(network).__name__}")
-    if quantized_dtype != "int8":
-        raise ArgumentError(f"{_NAME}: expected quantized_dtype 'int8', got {quantized_dtype!r}")
+    if not isinstance(quantized_dtype, str) or quantized_dtype not in BITS:
+        raise ArgumentError(
+            f"{_NAME}: expected quantized_dtype 'int8' or 'int4', got {quantized_dtype!r}"
+        )
     excluded = check_names(_NAME, "exclude_layers", exclude_layers)
     patterns = check_names(_NAME, "exclude_layers_match", exclude_layers_match)
-    return round_weights(_NAME, network, lambda _: group_size, excluded, patterns)
+    bits = BITS[quantized_dtype]
+    return round_weights(_NAME, network, lambda _: group_size, bits, excluded, patterns)

@@ -1,9 +1,9 @@
-"""WeightOnlyDense: a Dense layer whose weight is 8-bit integers times scales."""
+"""WeightOnlyDense: a Dense layer whose weight is integers of 8 or 4 bits times scales."""
 
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import INT8, normalize_dtype
+from gluonish.core.dtype import INT8, UINT8, normalize_dtype
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.nn.attention import projected_rows
 from gluonish.gluon.nn.basic_layers import Dense
@@ -15,12 +15,13 @@ __all__ = ["WeightOnlyDense"]
 
 
 class WeightOnlyDense(Dense):
-    """A fully connected layer with 8-bit integers for weights: ``y = activation(x (s q)^T + b)``.
+    """A fully connected layer with integers for weights: ``y = activation(x (s q)^T + b)``.
 
     Each row of the integers q has a scale s or, with ``group_size``, each group of so many elements
     of a row. Data and results are floating. Products of a few rows, such as one token of each
     sequence, are bound by reading the weight and take less time than those of `Dense`, least with
-    bfloat16 data. Large ones take longer.
+    bfloat16 data. Large ones take longer. Integers of 4 bits, from -8 to 7, share bytes of
+    ``weight``: element ``2 i`` is in the low bits of byte i, element ``2 i + 1`` in the high ones.
 
     `mx.contrib.quantization.quantize_weights` makes such layers of the `Dense` layers of a
     network. Integers have no gradient; scales and bias do.
@@ -36,11 +37,13 @@ class WeightOnlyDense(Dense):
             of 32 are fast. None for a scale of each row.
         bias_initializer: Initializer of ``bias`` (units,).
         in_units: Number of input features; 0 infers it from the first batch.
+        bits: Size of the integers: 8, or 4, for which in_units is even, and fast if it is a
+            multiple of 32.
         **kwargs: See `HybridBlock`.
 
     Raises:
-        ArgumentError: ``group_size`` is below 1 or does not divide ``in_units``; in the call, if
-            ``units`` is below 1.
+        ArgumentError: ``group_size`` is below 1 or does not divide ``in_units``, ``bits`` is
+            neither 8 nor 4, or ``in_units`` is odd with 4; in the call, if ``units`` is below 1.
         ArgumentTypeError: A number is not an int.
 
     Inputs:
@@ -61,6 +64,7 @@ class WeightOnlyDense(Dense):
 
     scale: Parameter
     _group_size: int | None
+    _bits: int
     _dtype: Any
 
     def __init__(
@@ -73,10 +77,11 @@ class WeightOnlyDense(Dense):
         group_size: int | None = None,
         bias_initializer: Init | None = "zeros",
         in_units: int = 0,
+        bits: int = 8,
         **kwargs: Any,
     ) -> None:
-        _check_group_size(type(self).__name__, group_size, in_units)
-        self._group_size = group_size
+        _check_sizes(type(self).__name__, group_size, bits, in_units)
+        self._group_size, self._bits = group_size, bits
         super().__init__(
             *(units, activation, use_bias, flatten, dtype, None, bias_initializer, in_units),
             **kwargs,
@@ -84,8 +89,9 @@ class WeightOnlyDense(Dense):
 
     def _declare_weight(self, dtype: Any, initializer: Init | None) -> None:
         self._dtype = normalize_dtype(dtype)
+        stored, kind = _stored(self._units, self._in_units, self._bits)
         self.weight = self.params._declare(
-            *("weight", (self._units, self._in_units), "zeros"), dtype=INT8, grad_req="null"
+            *("weight", stored, "zeros"), dtype=kind, grad_req="null"
         )
         shape = _scale_shape(self._units, self._in_units, self._group_size)
         self.scale = self.params._declare("scale", shape, "ones", dtype=accumulator(self._dtype))
@@ -121,7 +127,8 @@ class WeightOnlyDense(Dense):
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: (N, ..., in_units); with ``flatten`` any (N, ...) with in_units elements per sample.
-            weight: The parameter ``weight``, (units, in_units) of int8.
+            weight: The parameter ``weight``, (units, in_units) of int8, or (units, in_units / 2)
+                of uint8.
             scale: The parameter ``scale``, (units,) or (units, in_units / group_size).
             bias: The parameter ``bias``; None with ``use_bias=False``.
         """
@@ -131,20 +138,21 @@ class WeightOnlyDense(Dense):
             num_hidden=self._units,
             flatten=self._flatten,
             group_size=self._group_size,
+            bits=self._bits,
             name="fwd",
         )
         return y if self.act is None else self.act(y)
 
     def __repr__(self) -> str:
         shape = self.weight.shape
-        in_units = (shape[1] if shape else 0) or None
+        in_units = (shape[1] * 8 // self._bits if shape else 0) or None
         group = "" if self._group_size is None else f", group_size={self._group_size}"
         act = self.act or "linear"
-        return f"{type(self).__name__}({in_units} -> {self._units}, {act}, int8{group})"
+        return f"{type(self).__name__}({in_units} -> {self._units}, {act}, int{self._bits}{group})"
 
 
 class _JoinedWeightOnlyDense(WeightOnlyDense):
-    """A `_JoinedDense` with 8-bit integers for weights; inputs and outputs are those."""
+    """A `_JoinedDense` with integers for weights; inputs and outputs are those."""
 
     _parts: tuple[int, int, int]
 
@@ -177,12 +185,17 @@ class _JoinedWeightOnlyDense(WeightOnlyDense):
                 None if p is None else F.slice_axis(p, axis=0, begin=begin, end=end)
                 for p in (weight, scale, bias)
             ]
-            attrs = {"flatten": False, "no_bias": bias is None, "group_size": self._group_size}
+            attrs = {"flatten": False, "no_bias": bias is None, "bits": self._bits}
+            attrs["group_size"] = self._group_size
             made.append(F.weight_only_dense(x, *rows, num_hidden=end - begin, **attrs))
         return made
 
 
-def _check_group_size(name: str, group_size: int | None, in_units: int) -> None:
+def _check_sizes(name: str, group_size: int | None, bits: int, in_units: int) -> None:
+    if isinstance(bits, bool) or bits not in (8, 4):
+        raise ArgumentError(f"{name}: expected bits of 8 or 4, got {bits!r:.60}")
+    if bits == 4 and isinstance(in_units, int) and in_units % 2:
+        raise ArgumentError(f"{name}: expected even in_units with 4 bits, got {in_units}")
     if group_size is None:
         return
     check_positive(name, group_size=group_size)
@@ -190,6 +203,11 @@ def _check_group_size(name: str, group_size: int | None, in_units: int) -> None:
         raise ArgumentError(
             f"{name}: expected group_size that divides in_units {in_units}, got {group_size}"
         )
+
+
+def _stored(units: int, in_units: int, bits: int) -> tuple[tuple[int, int], Any]:
+    """Return shape and dtype of a weight: two integers of 4 bits share a byte."""
+    return ((units, in_units), INT8) if bits == 8 else ((units, in_units // 2), UINT8)
 
 
 def _scale_shape(units: int, in_units: int, group_size: int | None) -> tuple[int, ...]:

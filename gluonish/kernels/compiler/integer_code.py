@@ -1,4 +1,4 @@
-"""Instructions for vectors of integers: weights of 8 bits, and products of 16-bit integers."""
+"""Instructions for vectors of integers: weights of 8 and 4 bits, and products of 16 bits."""
 
 from collections.abc import Sequence
 
@@ -13,6 +13,14 @@ def byte_vectors() -> int:
 def byte_unit() -> float:
     """Return the factor of what `IntegerAssembler.load_bytes` gives, a power of 2."""
     return 2.0**24 if lanes() == 8 else 1.0
+
+
+NIBBLE_UNIT = 2.0**28  # the factor of what `IntegerAssembler.load_nibbles` gives
+
+
+def nibble_vectors() -> int:
+    """Return the number of vectors that `IntegerAssembler.load_nibbles` gives."""
+    return 4 if lanes() == 8 else 2
 
 
 class IntegerAssembler(Assembler):
@@ -38,10 +46,50 @@ class IntegerAssembler(Assembler):
             made.append(builder.sitofp(builder.and_(moved, top), self._vector))
         return tuple(made)
 
-    def byte_order(self, vectors: Sequence[Value]) -> list[Value]:
-        """Return as many vectors as `load_bytes` gives, with their elements in its order."""
+    def load_nibbles(self, address: Value) -> tuple[Value, ...]:
+        """Load vectors of integers of 4 bits at once, as float32 times `NIBBLE_UNIT`.
+
+        Vector i of n has the elements i, i + n, ..., by shifts in place as of `load_bytes`.
+        """
+        builder, int_type, count = self._builder, self._ir.IntType, nibble_vectors()
+        stored = self._ir.VectorType(int_type(4 * count), lanes())
+        wide = self._ir.VectorType(int_type(32), lanes())
+        words = builder.zext(builder.load(self._pointer(address, stored), align=1), wide)
+        top = self._ir.Constant(wide, [0xF0000000] * lanes())
+        made = []
+        for i in range(count):
+            moved = builder.shl(words, self._ir.Constant(wide, [28 - 4 * i] * lanes()))
+            made.append(builder.sitofp(builder.and_(moved, top) if i else moved, self._vector))
+        return tuple(made)
+
+    def load_nibbles_int16(self, address: Value) -> tuple[Value, Value]:
+        """Load 4 times `lanes` integers of 4 bits as 16-bit integers: even elements, and odd."""
+        builder, int_type = self._builder, self._ir.IntType
+        stored = self._ir.VectorType(int_type(8), 2 * lanes())
+        wide = self._ir.VectorType(int_type(16), 2 * lanes())
+        words = builder.sext(builder.load(self._pointer(address, stored), align=1), wide)
+        four, twelve = (self._ir.Constant(wide, [n] * (2 * lanes())) for n in (4, 12))
+        return builder.ashr(builder.shl(words, twelve), twelve), builder.ashr(words, four)
+
+    def halves(self, first: Value, second: Value) -> list[Value]:
+        """Return the even elements of two vectors, and the odd ones."""
+        kind = self._ir.VectorType(self._ir.IntType(32), lanes())
+        return [
+            self._builder.shuffle_vector(
+                first, second, self._ir.Constant(kind, list(range(i, 2 * lanes(), 2)))
+            )
+            for i in range(2)
+        ]
+
+    def strided_order(self, vectors: Sequence[Value]) -> list[Value]:
+        """Return vectors of which vector i of n has the elements i, i + n, ... of all of them.
+
+        This is the order of `load_bytes` and `load_nibbles`; there are 1, 2 or 4.
+        """
         if len(vectors) == 1:
             return list(vectors)
+        if len(vectors) == 2:
+            return self.halves(*vectors)
         kind = self._ir.VectorType(self._ir.IntType(32), 2 * lanes())
         joined = self._ir.Constant(kind, list(range(2 * lanes())))
         first, second = (

@@ -11,14 +11,14 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.config import MXNET_USE_FUSION
-from gluonish.core.dtype import BFLOAT16, FLOAT32
+from gluonish.core.dtype import BFLOAT16, FLOAT32, INT8
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.kernels.generated.weight_only_code import Form, kernel, width
 from gluonish.kernels.generated.wide_products import dense, multiplies
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
-from gluonish.ops.quantization.weight_only import WEIGHT_ONLY_DENSE
+from gluonish.ops.quantization.weight_only import WEIGHT_ONLY_DENSE, features_in
 from gluonish.ops.registry import Attrs
 
 _MOST_ROWS = 8  # of the data; more are bound by multiplications
@@ -34,20 +34,23 @@ def _has_dtypes(data: Spec, weight: Spec, scale: Spec, *bias: Spec) -> bool:
 
 
 def _supports(
-    data: Spec, weight: Spec, scale: Spec, *bias: Spec, group_size: int | None, **_: Any
+    data: Spec, weight: Spec, scale: Spec, *bias: Spec, group_size: int | None, bits: int, **_: Any
 ) -> bool:
     if not _has_dtypes(data, weight, scale) or weight.size < _WORTH:
         return False
-    if data.size > _MOST_ELEMENTS or data.size // weight.shape[1] > _MOST_ROWS:
+    if data.size > _MOST_ELEMENTS or data.size // features_in(weight) > _MOST_ROWS:
         return False
-    features = weight.shape[1]
-    integers = _uses_integers(data.dtype, features, group_size)
-    return group_size is None or group_size % width(integers=integers) == 0
+    features = features_in(weight)
+    integers = _uses_integers(data.dtype, features, group_size, bits)
+    count = width(integers=integers, bits=bits)
+    if group_size is None:
+        return bits == 8 or features % count == 0
+    return group_size % count == 0
 
 
-def _uses_integers(dtype: Any, features: int, group_size: int | None) -> bool:
+def _uses_integers(dtype: Any, features: int, group_size: int | None, bits: int) -> bool:
     """Whether the data become integers: bfloat16 where all features are loaded as vectors."""
-    return dtype == BFLOAT16 and (group_size or features) % width(integers=True) == 0
+    return dtype == BFLOAT16 and (group_size or features) % width(integers=True, bits=bits) == 0
 
 
 def _require_contiguous(*arrays: Array) -> None:
@@ -63,13 +66,15 @@ def _require_contiguous(*arrays: Array) -> None:
 def _plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
     _require_contiguous(*outputs, *inputs)
     data, weight = inputs[:2]
-    units, features = weight.shape
+    units, features = len(weight), features_in(weight)
+    group_size, bits = attrs["group_size"], attrs["bits"]
     form = Form(
         rows=data.size // features,
         kind=str(data.dtype),
         bias=not attrs["no_bias"],
-        group=attrs["group_size"] or 0,
-        integers=_uses_integers(data.dtype, features, attrs["group_size"]),
+        group=group_size or 0,
+        integers=_uses_integers(data.dtype, features, group_size, bits),
+        bits=bits,
     )
     return Bound(_plan_of(form, units, features))
 
@@ -94,11 +99,35 @@ def body(begin, end, params):
 """
 
 
+# The same of bytes of two elements, which may be of two groups.
+_FLOATING_PAIRS = """
+def body(begin, end, params):
+    weight, scales, out = i8(params[0]), f32(params[1]), f32(params[2])
+    count, group = params[3], params[4]
+    for i in range(begin, end):
+        at = i * count
+        groups = 2 * count // group
+        for j in range(count):
+            independent()
+            byte = int64(weight[at + j])
+            first = i * groups + 2 * j // group
+            second = i * groups + (2 * j + 1) // group
+            out[2 * (at + j)] = float32(((byte & 15) ^ 8) - 8) * scales[first]
+            out[2 * (at + j) + 1] = float32(byte >> 4) * scales[second]
+"""
+
+
 @lru_cache(256)
 def _floating_plan(groups: int, count: int) -> KernelPlan:
     return KernelPlan(
         compile_kernel(_FLOATING), (0, 0, 0, count), groups, max(1, _LEAST_ELEMENTS // count)
     )
+
+
+@lru_cache(256)
+def _floating_pairs_plan(units: int, count: int, group: int) -> KernelPlan:
+    least = max(1, _LEAST_ELEMENTS // count)
+    return KernelPlan(compile_kernel(_FLOATING_PAIRS), (0, 0, 0, count, group), units, least)
 
 
 def _supports_blocks(data: Spec, weight: Spec, scale: Spec, *bias: Spec, **_: Any) -> bool:
@@ -115,11 +144,16 @@ def _blocks(
     **_: Any,
 ) -> None:
     _require_contiguous(out, data, weight, scale, *bias)
-    units, features = weight.shape
+    units, features = len(weight), features_in(weight)
 
     def widen(block: slice, to: Array) -> None:
         scales = scale[block]
-        _floating_plan(scales.size, to.size // scales.size).run(weight[block], scales, to)
+        size = to.size // scales.size
+        if weight.dtype == INT8:
+            plan = _floating_plan(scales.size, size)
+        else:
+            plan = _floating_pairs_plan(len(scales), features // 2, size)
+        plan.run(weight[block], scales, to)
 
     named = {"bias": bias[0]} if bias else {}
     dense(out.reshape(-1, units), data.reshape(-1, features), units, widen, named)

@@ -11,12 +11,19 @@ if an element is infinite.
 """
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
-from gluonish.kernels.compiler.integer_code import IntegerAssembler, byte_unit, byte_vectors
+from gluonish.kernels.compiler.integer_code import (
+    NIBBLE_UNIT,
+    IntegerAssembler,
+    byte_unit,
+    byte_vectors,
+    nibble_vectors,
+)
 from gluonish.kernels.compiler.vector_code import Value, lanes
 
 _CHUNK = 128  # features of a sum
@@ -38,6 +45,7 @@ class Form(NamedTuple):
         bias: Whether there is a bias.
         group: Number of features that share a scale, a multiple of `width`; 0 for a row.
         integers: Whether the data become integers.
+        bits: 8 or 4, of a weight; with 4 all features are loaded as vectors.
     """
 
     rows: int
@@ -45,6 +53,7 @@ class Form(NamedTuple):
     bias: bool
     group: int
     integers: bool
+    bits: int = 8
 
     @property
     def names(self) -> str:
@@ -54,7 +63,7 @@ class Form(NamedTuple):
     @property
     def width(self) -> int:
         """The number of features that are loaded at once."""
-        return width(integers=self.integers)
+        return width(integers=self.integers, bits=self.bits)
 
     @property
     def chunk(self) -> int:
@@ -71,8 +80,10 @@ class Form(NamedTuple):
 
 
 @cache
-def width(*, integers: bool) -> int:
+def width(*, integers: bool, bits: int = 8) -> int:
     """Return the number of features that a kernel loads at once."""
+    if bits == 4:
+        return (4 if integers else nibble_vectors()) * lanes()
     return (2 if integers else byte_vectors()) * lanes()
 
 
@@ -118,7 +129,7 @@ class _Writer:
         code, form = self.code, self.form
         self._prepare()
         with code.loop(code.begin, code.end) as unit:
-            start = code.sum(code.params["weight"], code.product(unit, self.features))
+            start = code.sum(code.params["weight"], code.product(unit, self._nbytes(self.features)))
             totals = self._totals(start, unit)
             if not form.group:
                 at = code.sum(code.params["scale"], code.product(unit, _FLOAT))
@@ -139,6 +150,12 @@ class _Writer:
             unit: Its index.
         """
         raise NotImplementedError
+
+    def _nbytes(self, features: Value | int) -> Value:
+        """Return the bytes of some features of a row of the weight."""
+        if self.form.bits == 8:
+            return features
+        return self.code.divide(self.code.sum(features), self.code.number(2))[0]
 
     def _source(self, row: int) -> Value:
         """Return the address of a row of the data."""
@@ -169,8 +186,8 @@ class _FloatWriter(_Writer):
 
     Attributes:
         vectors: Number of features that are loaded as vectors.
-        rows: Address of each row of the data, as float32 in the order of bytes; all but the
-            features behind the last vector are divided by the unit of bytes.
+        rows: Address of each row of the data, as float32 in the order of loaded weights; all but
+            the features behind the last vector are divided by what those are multiplied by.
     """
 
     rows: list[Value]
@@ -186,15 +203,18 @@ class _FloatWriter(_Writer):
 
     def _convert(self, source: Value, to: Value) -> None:
         code, form = self.code, self.form
-        unit = code.constant(1 / byte_unit())
+        count, factor = byte_vectors(), byte_unit()
+        if form.bits == 4:
+            count, factor = nibble_vectors(), NIBBLE_UNIT
+        unit = code.constant(1 / factor)
         with code.loop(0, self.vectors, form.width) as at:
             start = code.sum(source, code.product(at, form.itemsize))
-            offsets = [i * lanes() for i in range(byte_vectors())]
+            offsets = [i * lanes() for i in range(count)]
             loaded = [
                 code.load_converted(code.sum(start, i * form.itemsize), form.kind) for i in offsets
             ]
             target = code.sum(to, code.product(at, _FLOAT))
-            for i, vector in zip(offsets, code.byte_order(loaded), strict=True):
+            for i, vector in zip(offsets, code.strided_order(loaded), strict=True):
                 code.store(code.multiply(vector, unit), code.sum(target, i * _FLOAT))
         with code.loop(self.vectors, self.features) as at:
             number = code.element(code.sum(source, code.product(at, form.itemsize)), form.kind)
@@ -219,6 +239,8 @@ class _FloatWriter(_Writer):
         if form.group:
             return [code.sum_of_lanes(x) for x in totals]
         totals = code.fold(self.whole, self.vectors, form.width, totals, rest)
+        if form.bits == 4:
+            return [code.sum_of_lanes(x) for x in totals]
         return self._tail(start, [code.sum_of_lanes(x) for x in totals])
 
     def _sums(self, start: Value, at: Value, count: int) -> list[Value]:
@@ -227,9 +249,10 @@ class _FloatWriter(_Writer):
         # Sums of a row that do not wait for one another; more of them are slower.
         most = 2 if self.form.rows <= 2 else 1
         chains: list[list[Value]] = [[] for _ in self.rows]
+        loaded = code.load_bytes if self.form.bits == 8 else code.load_nibbles
         for load in range(0, count, self.form.width):
             here = code.sum(at, load)
-            for part, weight in enumerate(code.load_bytes(code.sum(start, here))):
+            for part, weight in enumerate(loaded(code.sum(start, self._nbytes(here)))):
                 offset = code.product(code.sum(here, part * lanes()), _FLOAT)
                 for sums, row in zip(chains, self.rows, strict=True):
                     data = code.load(code.sum(row, offset))
@@ -305,10 +328,15 @@ class _IntegerWriter(_Writer):
         multiple = code.number_of_bits(inverse)
         with code.loop(at, end, form.width) as place:
             vectors = [
-                code.multiply(loaded(code.sum(place, i * lanes())), multiple) for i in range(2)
+                code.multiply(loaded(code.sum(place, i * lanes())), multiple)
+                for i in range(form.width // lanes())
             ]
+            if form.bits == 4:  # even elements, then odd ones
+                pairs = [code.halves(*vectors[i : i + 2]) for i in (0, 2)]
+                vectors = [pairs[i][part] for part in range(2) for i in range(2)]
             target = code.sum(self.rows[row], code.product(place, _INT16))
-            code.store_rounded(vectors, target)
+            for i in range(0, len(vectors), 2):
+                code.store_rounded(vectors[i : i + 2], code.sum(target, i * lanes() * _INT16))
 
     def _totals(self, start: Value, unit: Value) -> list[Value]:
         code, form = self.code, self.form
@@ -316,8 +344,9 @@ class _IntegerWriter(_Writer):
         def whole(at: Value, totals: list[Value]) -> list[Value]:
             sums = [code.integer_zeros()] * form.rows
             for load in range(0, form.chunk, form.width):
-                if load % _LINE == 0:
-                    code.prefetch(code.sum(start, at, load + _AHEAD))
+                if load * form.bits // 8 % _LINE == 0:
+                    here = self._nbytes(code.sum(at, load))
+                    code.prefetch(code.sum(start, here, _AHEAD))
                 sums = self._added(sums, start, code.sum(at, load))
             return self._joined(totals, sums, unit, at)
 
@@ -339,12 +368,21 @@ class _IntegerWriter(_Writer):
     def _added(self, sums: list[Value], start: Value, at: Value) -> list[Value]:
         """Add products of the features of a load to a vector of integers for each row."""
         code = self.code
-        weight = code.load_int16(code.sum(start, at), "int8")
-        offset = code.product(at, _INT16)
-        return [
-            code.add_integers(total, code.pair_sums(weight, code.load_int16(code.sum(row, offset))))
-            for total, row in zip(sums, self.rows, strict=True)
-        ]
+        place = code.sum(start, self._nbytes(at))
+        weights: Sequence[Value] = (
+            [code.load_int16(place, "int8")]
+            if self.form.bits == 8
+            else code.load_nibbles_int16(place)
+        )
+        for i, weight in enumerate(weights):
+            offset = code.product(code.sum(at, i * 2 * lanes()), _INT16)
+            sums = [
+                code.add_integers(
+                    total, code.pair_sums(weight, code.load_int16(code.sum(row, offset)))
+                )
+                for total, row in zip(sums, self.rows, strict=True)
+            ]
+        return sums
 
     def _joined(
         self, totals: list[Value], sums: list[Value], unit: Value, at: Value

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.dtype import INT4, INT8, UINT8
 from gluonish.core.errors import GraphError
 from gluonish.core.files import atomic_write, written_together
 from gluonish.onnx.exporting.package import onnx_package
 from gluonish.onnx.exporting.tensors import Body, Draft, Emitter, OpenExtent, Tensor
+from gluonish.ops.quantization.weight_only import packed
 
 LARGEST_MESSAGE = 2_000_000_000  # bytes of weights in one protobuf message
 SMALLEST_OUTSIDE = 1024  # bytes; small tensors, such as shapes and axes, stay in the message
@@ -110,7 +112,7 @@ class ModelFile:
             MissingFileError: The folder does not exist.
             OSError: The file cannot be written.
         """
-        nbytes = sum(array.nbytes for array in self._arrays.values())
+        nbytes = sum(_nbytes(array) for array in self._arrays.values())
         indices = dict(self._places()) if outside or nbytes > LARGEST_MESSAGE else {}
         beside = f"{path}.data"
         model = self._message(indices, os.path.basename(beside))
@@ -124,8 +126,7 @@ class ModelFile:
             with atomic_write(beside) as file:
                 for name, (offset, _) in indices.items():
                     file.write(b"\0" * (offset - file.tell()))
-                    array = np.ascontiguousarray(self._arrays[name]).reshape(-1)
-                    file.write(array.view(np.uint8).data)
+                    file.write(_stored(self._arrays[name]).data)
             with atomic_write(path) as file:
                 file.write(data)
         return model
@@ -133,10 +134,10 @@ class ModelFile:
     def _places(self) -> Iterator[tuple[str, tuple[int, int]]]:
         end = 0
         for name, array in self._arrays.items():
-            if array.nbytes >= SMALLEST_OUTSIDE:
+            if _nbytes(array) >= SMALLEST_OUTSIDE:
                 offset = -(-end // _ALIGNMENT) * _ALIGNMENT
-                end = offset + array.nbytes
-                yield name, (offset, array.nbytes)
+                end = offset + _nbytes(array)
+                yield name, (offset, _nbytes(array))
 
     def _message(self, indices: Mapping[str, tuple[int, int]], location: str) -> Any:
         helper = onnx_package("export_model").helper
@@ -185,13 +186,26 @@ def _without_outside(model: Any) -> Any:
     return inside
 
 
+def _nbytes(array: np.ndarray[Any, Any]) -> int:
+    """Return the bytes of an array in a file."""
+    return -(-array.size // 2) if array.dtype == INT4 else array.nbytes
+
+
+def _stored(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the bytes of an array in a file, (nbytes,); elements of 4 bits are two in a byte."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if array.dtype != INT4:
+        return flat.view(UINT8)
+    return packed(np.pad(flat.astype(INT8), (0, flat.size % 2))[None])[0]
+
+
 def _tensor(
     name: str, array: np.ndarray[Any, Any], index: tuple[int, int] | None, location: str
 ) -> Any:
     onnx = onnx_package("export_model")
     tensor = onnx.TensorProto(name=name, data_type=_type(array.dtype), dims=array.shape)
     if index is None:
-        tensor.raw_data = array.tobytes()
+        tensor.raw_data = _stored(array).tobytes()
         return tensor
     tensor.data_location = onnx.TensorProto.EXTERNAL
     for key, value in (("location", location), ("offset", index[0]), ("length", index[1])):

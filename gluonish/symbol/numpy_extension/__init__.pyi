@@ -1310,10 +1310,11 @@ def weight_only_dense(
     no_bias: bool | int = False,
     flatten: bool | int = True,
     group_size: int | None = None,
+    bits: object = 8,
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    """Dense layer with a weight of integers: data times the transpose of weight * scale, plus
     bias."""

@@ -29,6 +29,9 @@ def _tokens() -> Any:
 
 def _floating(layer: Any) -> Any:
     weight, scale = layer.weight.data().asnumpy(), layer.scale.data().asnumpy()
+    if weight.dtype == np.uint8:  # pairs of 4 bits, the first one in the low bits
+        pairs = np.stack([weight % 16, weight // 16], axis=-1).reshape(len(weight), -1)
+        weight = np.where(pairs < 8, pairs, pairs.astype(np.int8) - 16)
     grouped = weight.astype(np.float64).reshape(*scale.shape, -1) * scale[..., None]
     return grouped.reshape(weight.shape)
 
@@ -41,27 +44,33 @@ def _at(net: Any, path: str) -> Any:
 
 @pytest.mark.parametrize("group_size", [None, 32, 64])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
-def test_weights_change_by_half_a_scale_at_most(group_size: int | None, dtype: str) -> None:
+@pytest.mark.parametrize(("kind", "largest"), [("int8", 127), ("int4", 7)])
+def test_weights_change_by_half_a_scale_at_most(
+    group_size: int | None, dtype: str, kind: str, largest: int
+) -> None:
     net = _encoder()
     net.cast(dtype)
     paths = [f"layers.{i}.{name}" for i in range(2) for name in _LAYERS]
     before = {p: _at(net, p).weight.data().asnumpy().astype(np.float64) for p in paths}
-    assert quantize_weights(net, group_size=group_size) == paths
+    assert quantize_weights(net, kind, group_size) == paths
     for path, weight in before.items():
         layer = _at(net, path)
         assert isinstance(layer, nn.WeightOnlyDense)
         scale = layer.scale.data().asnumpy().astype(np.float64)
         grouped = weight.reshape(*scale.shape, -1)
-        np.testing.assert_allclose(scale, np.abs(grouped).max(-1) / 127, rtol=1e-6)
+        np.testing.assert_allclose(scale, np.abs(grouped).max(-1) / largest, rtol=1e-6)
         error = np.abs(_floating(layer) - weight).reshape(grouped.shape)
         assert (error <= scale[..., None] * 0.50001).all()
 
 
 @pytest.mark.parametrize("group_size", [None, 32])
-def test_outputs_are_those_of_the_rounded_weights(group_size: int | None) -> None:
+@pytest.mark.parametrize(("kind", "most"), [("int8", 5e-2), ("int4", 1.0)])
+def test_outputs_are_those_of_the_rounded_weights(
+    group_size: int | None, kind: str, most: float
+) -> None:
     net, x = _encoder(), _tokens()
     unrounded = net(x).asnumpy()
-    paths = quantize_weights(net, group_size=group_size)
+    paths = quantize_weights(net, kind, group_size)
     found = net(x).asnumpy()
     wide = _encoder()
     wide.cast("float64")
@@ -69,7 +78,7 @@ def test_outputs_are_those_of_the_rounded_weights(group_size: int | None) -> Non
         _at(wide, path).weight.set_data(_floating(_at(net, path)))
     exact = wide(x.astype("float64")).asnumpy()
     assert np.abs(found - exact).max() <= 2e-5 * np.abs(exact).max()
-    assert 1e-4 < np.abs(found - unrounded).max() / np.abs(unrounded).max() < 5e-2
+    assert 1e-4 < np.abs(found - unrounded).max() / np.abs(unrounded).max() < most
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
@@ -107,13 +116,14 @@ def test_joined_projections_of_separate_keys() -> None:
     assert layer.begin_cache(1, 4).keys.dtype == ml_dtypes.bfloat16
 
 
-def test_parameters_return_from_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["int8", "int4"])
+def test_parameters_return_from_files(tmp_path: Path, kind: str) -> None:
     net, x = _encoder(), _tokens()
-    quantize_weights(net, group_size=32)
+    quantize_weights(net, kind, group_size=32)
     expected = net(x).asnumpy()
     net.save_parameters(str(tmp_path / "x.params"))
     other = nn.TransformerEncoder(2, 64, 128, 4)
-    quantize_weights(other, group_size=32)
+    quantize_weights(other, kind, group_size=32)
     other.load_parameters(str(tmp_path / "x.params"))
     np.testing.assert_array_equal(other(x).asnumpy(), expected)
     other.hybridize()
@@ -181,7 +191,7 @@ def test_bad_calls_are_refused_and_change_nothing() -> None:
     net.add(nn.Dense(4, in_units=6), nn.Dense(3, in_units=4))
     net.initialize()
     for options, message in (
-        ({"quantized_dtype": "uint8"}, "expected quantized_dtype 'int8', got 'uint8'"),
+        ({"quantized_dtype": "uint8"}, "expected quantized_dtype 'int8' or 'int4', got"),
         ({"group_size": 3}, "1: expected group_size that divides in_units 4, got 3"),
         ({"exclude_layers": ["2"]}, r"expected exclude_layers among \['0', '1'\], got \['2'\]"),
         ({"exclude_layers": ["0", "1"]}, "expected a Dense layer to quantize"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
 from gluonish.gluon import nn
 
 
@@ -90,6 +90,44 @@ def test_save_load_and_export(tmp_path: Path) -> None:
     np.testing.assert_array_equal(block(x).asnumpy(), expected)
 
 
+def test_integers_of_4_bits_share_bytes(tmp_path: Path) -> None:
+    layer = nn.WeightOnlyDense(3, bits=4, group_size=2, use_bias=False)
+    layer.initialize()
+    layer(mx.nd.ones((1, 4)))
+    assert (layer.weight.shape, layer.weight.dtype) == ((3, 2), np.uint8)
+    assert layer.scale.shape == (3, 2)
+    bytes_ = [[0x21, 0x43], [0x8F, 0x7E], [0x00, 0x10]]  # low bits first: 1, 2, 3, 4 ...
+    layer.weight.set_data(np.array(bytes_, np.uint8))
+    layer.scale.set_data(np.array([[1, 1], [0.5, 2], [1, 1]], np.float32))
+    wanted = [[1, 2, 3, 4], [-0.5, -4, -4, 14], [0, 0, 0, 1]]
+    np.testing.assert_array_equal(layer(mx.nd.eye(4)).asnumpy(), np.array(wanted).T)
+    layer.hybridize()
+    np.testing.assert_array_equal(layer(mx.nd.eye(4)).asnumpy(), np.array(wanted).T)
+    layer.save_parameters(str(tmp_path / "x.params"))
+    other = nn.WeightOnlyDense(3, bits=4, group_size=2, use_bias=False)
+    other.load_parameters(str(tmp_path / "x.params"))
+    np.testing.assert_array_equal(other(mx.nd.eye(4)).asnumpy(), np.array(wanted).T)
+    assert repr(other) == "WeightOnlyDense(4 -> 3, linear, int4, group_size=2)"
+    layer.export(str(tmp_path / "net"))
+    files = [str(tmp_path / name) for name in ("net-symbol.json", "net-0000.params")]
+    block = mx.gluon.SymbolBlock.imports(files[0], ["data"], files[1])
+    np.testing.assert_array_equal(block(mx.nd.eye(4)).asnumpy(), np.array(wanted).T)
+
+
+def test_4_bits_have_gradients_of_data_and_scale() -> None:
+    layer = nn.WeightOnlyDense(2, bits=4, use_bias=False, in_units=4)
+    layer.initialize()
+    layer.weight.set_data(np.array([[0x21, 0x43], [0x8F, 0x7E]], np.uint8))
+    integers = np.array([[1, 2, 3, 4], [-1, -8, -2, 7]], np.float32)
+    x = mx.nd.array([[1, 2, 3, 4]])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = layer(x)
+    y.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), integers.sum(0)[None])
+    np.testing.assert_array_equal(layer.scale.grad().asnumpy(), integers @ [1, 2, 3, 4])
+
+
 def test_repr_tells_sizes() -> None:
     assert repr(nn.WeightOnlyDense(5)) == "WeightOnlyDense(None -> 5, linear, int8)"
     layer = nn.WeightOnlyDense(5, "relu", group_size=2, in_units=4)
@@ -101,5 +139,13 @@ def test_bad_sizes_are_refused_by_name() -> None:
         nn.WeightOnlyDense(5, group_size=3, in_units=4)
     with pytest.raises(ArgumentError, match="WeightOnlyDense: expected group_size"):
         nn.WeightOnlyDense(5, group_size=0)
+    with pytest.raises(ArgumentError, match="WeightOnlyDense: expected bits of 8 or 4, got 3"):
+        nn.WeightOnlyDense(5, bits=3)
+    with pytest.raises(ArgumentError, match="expected even in_units with 4 bits, got 7"):
+        nn.WeightOnlyDense(5, bits=4, in_units=7)
+    layer = nn.WeightOnlyDense(5, bits=4)
+    layer.initialize()
+    with pytest.raises(OperatorError, match="an even number of features of 4 bits, got 7"):
+        layer(mx.nd.ones((2, 7)))
     with pytest.raises(ArgumentTypeError, match="WeightOnlyDense: expected group_size"):
         nn.WeightOnlyDense(5, group_size="all")  # type: ignore[arg-type]  # the test's point

@@ -1,4 +1,4 @@
-"""Weights of 8 bits: near the products of float64, with equal bits in any threads."""
+"""Weights of 8 and 4 bits: near the products of float64, with equal bits in any threads."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,22 +24,47 @@ UNITS = 701
 
 
 def _inputs(
-    dtype: Any, rows: int, features: int, group_size: int | None, *, bias: bool = True
+    dtype: Any,
+    rows: int,
+    features: int,
+    group_size: int | None,
+    *,
+    bias: bool = True,
+    bits: int = 8,
 ) -> list[Any]:
     random = np.random.default_rng(rows * 1000 + features)
     groups = (UNITS,) if group_size is None else (UNITS, features // group_size)
     made = [
         random.standard_normal((rows, features)).astype(dtype),
-        random.integers(-128, 128, (UNITS, features)).astype(np.int8),
+        random.integers(-(1 << bits - 1), 1 << bits - 1, (UNITS, features)).astype(np.int8),
         (random.uniform(0.5, 1.5, groups) / 64).astype(np.float32),
     ]
+    if bits == 4:
+        made[1] = _bytes(made[1])
     return [*made, random.standard_normal(UNITS).astype(dtype)] if bias else made
+
+
+def _bytes(integers: Any) -> Any:
+    """Return pairs of integers as bytes, the first one in the low bits."""
+    unsigned = integers.astype(np.int64) % 16
+    return (unsigned[:, ::2] + 16 * unsigned[:, 1::2]).astype(np.uint8)
+
+
+def _integers(weight: Any) -> Any:
+    """Return the integers of a weight, those of bytes an element at a time."""
+    if weight.dtype == np.int8:
+        return weight
+    pairs = [[(x % 16, x // 16) for x in row] for row in weight.tolist()]
+    made = np.array(pairs).reshape(len(weight), -1)
+    return np.where(made < 8, made, made - 16)
 
 
 def _attrs(inputs: list[Any]) -> dict[str, Any]:
     weight, scale = inputs[1:3]
-    group_size = None if scale.ndim == 1 else weight.shape[1] // scale.shape[1]
+    bits = 8 if weight.dtype == np.int8 else 4
+    group_size = None if scale.ndim == 1 else weight.shape[1] * 8 // bits // scale.shape[1]
     attrs = {"num_hidden": len(weight), "no_bias": len(inputs) == 3, "group_size": group_size}
+    attrs["bits"] = bits
     return {**WEIGHT_ONLY_DENSE.schema.defaults, **attrs}
 
 
@@ -58,6 +83,7 @@ def _run(inputs: list[Any], name: str = "weight_only") -> Any:
 
 
 def _exact(inputs: list[Any]) -> Any:
+    inputs = [inputs[0], _integers(inputs[1]), *inputs[2:]]
     data, weight, scale, *bias = (x.astype(np.float64) for x in inputs)
     grouped = weight.reshape(*scale.shape, -1) * scale[..., None]
     return data @ grouped.reshape(weight.shape).T + sum(bias, start=np.zeros(1))
@@ -100,6 +126,40 @@ def test_products_are_those_of_float64(
     _check(_run(inputs), inputs)
 
 
+NIBBLE_SIZES = [(512, None), (544, None), (384, 32), (768, 192)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("rows", [1, 2, 8])
+@pytest.mark.parametrize(("features", "group_size"), NIBBLE_SIZES)
+def test_products_of_4_bits_are_those_of_float64(
+    dtype: Any, rows: int, features: int, group_size: int | None
+) -> None:
+    inputs = _inputs(dtype, rows, features, group_size, bias=rows != 2, bits=4)
+    _check(_run(inputs), inputs)
+
+
+@pytest.mark.usefixtures("sixteen_lanes")
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(("features", "group_size"), NIBBLE_SIZES)
+def test_products_of_4_bits_in_vectors_of_sixteen(
+    dtype: Any, features: int, group_size: int | None
+) -> None:
+    inputs = _inputs(dtype, 3, features, group_size, bits=4)
+    _check(_run(inputs), inputs)
+
+
+@pytest.mark.skipif(not onednn.enabled(), reason="oneDNN is not there")
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(("features", "group_size"), [(778, None), (384, 3), (768, 64)])
+def test_many_rows_of_4_bits_are_multiplied_in_blocks(
+    dtype: Any, features: int, group_size: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wide_products, "_BLOCK", 1 << 16)
+    inputs = _inputs(dtype, 50, features, group_size, bits=4)
+    _check(_run(inputs, "weight_only_blocks"), inputs)
+
+
 @pytest.mark.usefixtures("sixteen_lanes")
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("rows", [1, 3])
@@ -128,8 +188,9 @@ def test_many_rows_are_multiplied_in_blocks(
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("group_size", [None, 64])
-def test_threads_change_no_bit(dtype: Any, group_size: int | None) -> None:
-    inputs = _inputs(dtype, 2, 512, group_size)
+@pytest.mark.parametrize("bits", [8, 4])
+def test_threads_change_no_bit(dtype: Any, group_size: int | None, bits: int) -> None:
+    inputs = _inputs(dtype, 2, 512, group_size, bits=bits)
     found = _run(inputs)
     np.testing.assert_array_equal(_run(inputs), found)
     openmp.disable_team()
@@ -197,6 +258,10 @@ def test_other_calls_are_left_to_other_kernels() -> None:
         inputs = _inputs(dtype, rows, features, group_size)
         specs = [spec_of(x) for x in inputs]
         assert not kernel.supports(*specs, **_attrs(inputs)), (dtype, rows, features, group_size)
+    for features, group_size in ((776, None), (480, 48)):
+        inputs = _inputs(FLOAT32, 1, features, group_size, bits=4)
+        specs = [spec_of(x) for x in inputs]
+        assert not kernel.supports(*specs, **_attrs(inputs))
     inputs = _inputs(FLOAT32, 1, 512, None)
     specs = [spec_of(x) for x in inputs]
     assert kernel.supports(*specs, **_attrs(inputs))

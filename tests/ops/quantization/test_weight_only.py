@@ -72,6 +72,50 @@ def test_gradients_are_operators_with_gradients(group_size: int | None) -> None:
     )
 
 
+def _bytes(integers: Any) -> Any:
+    """Return pairs of integers from -8 to 7 as bytes, the first one in the low bits."""
+    unsigned = integers.astype(np.int64) % 16
+    return (unsigned[..., ::2] + 16 * unsigned[..., 1::2]).astype(np.uint8)
+
+
+def _expanded(weight: Any) -> Any:
+    """Return the integers of bytes; `check_operator` may pass these as floats."""
+    low, high = np.asarray(weight, np.int64) % 16, np.asarray(weight, np.int64) // 16
+    made = np.stack([low, high], axis=-1).reshape(*weight.shape[:-1], -1)
+    return np.where(made < 8, made, made - 16)
+
+
+@pytest.mark.parametrize("group_size", [None, 2, 3])
+@pytest.mark.parametrize("no_bias", [False, True])
+def test_products_and_gradients_of_4_bits(group_size: int | None, no_bias: bool) -> None:
+    data, _, scale, bias = _arrays((2, 3, 6), 4, 6, group_size)
+    weight = _bytes(np.random.default_rng(9).integers(-8, 8, (4, 6)))
+    inputs = [data, weight, scale] if no_bias else [data, weight, scale, bias]
+    attrs = {"num_hidden": 4, "no_bias": no_bias, "flatten": False, "group_size": group_size}
+    check_operator(
+        *(WEIGHT_ONLY_DENSE, inputs, {**attrs, "bits": 4}),
+        lambda x, w, s, b=0.0: _expected(x, _expanded(w), s, b),
+        wrt=(0, 2) if no_bias else (0, 2, 3),
+        zero_size=[inputs[0][:0], *inputs[1:]],
+        half_tolerance=5e-2,
+    )
+
+
+def test_4_bits_of_symbols_and_of_numpy() -> None:
+    data = mx.sym.var("data")
+    made = mx.sym.weight_only_dense(data, num_hidden=5, group_size=4, bits=4, name="fc")
+    shapes, outputs, _ = made.infer_shape(data=(2, 3, 4))
+    assert shapes == [(2, 3, 4), (5, 6), (5, 3), (5,)]
+    assert outputs == [(2, 5)]
+    dtypes, _, _ = made.infer_type(data="float16")
+    assert [np.dtype(x).name for x in dtypes] == ["float16", "uint8", "float32", "float16"]
+    integers = np.random.default_rng(0).integers(-8, 8, (3, 4))
+    x, _, scale, bias = _arrays((2, 4), 3, 4, None)
+    arrays: list[Any] = [mx.np.array(v, dtype=v.dtype) for v in (x, _bytes(integers), scale, bias)]
+    found = mx.npx.weight_only_dense(*arrays, num_hidden=3, bits=4)
+    np.testing.assert_allclose(found.asnumpy(), _expected(x, integers, scale, bias), rtol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", _DTYPES, ids=str)
 @pytest.mark.parametrize("group_size", [None, 32, 96])
 @pytest.mark.parametrize("rows", [1, 3, 40])
@@ -176,6 +220,8 @@ def test_numpy_interface() -> None:
         ({"scale": "float64"}, r"expected scale float32\(3,\)"),
         ({"bias": "float64"}, r"expected bias float32\(3,\), got float64"),
         ({"data": "int32"}, "expected floating data of at least 1 axis"),
+        ({"bits": 4}, r"expected weight uint8\(3, 2\) for data float32\(2, 4\), got int8"),
+        ({"bits": 3}, "expected bits to be 8 or 4, got 3"),
     ],
 )
 def test_bad_input_is_refused_by_name(change: dict[str, Any], message: str) -> None:

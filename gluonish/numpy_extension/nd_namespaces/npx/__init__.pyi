@@ -1218,9 +1218,10 @@ def weight_only_dense(
     no_bias: bool | int = False,
     flatten: bool | int = True,
     group_size: int | None = None,
+    bits: object = 8,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Dense layer with a weight of 8-bit integers: data times the transpose of weight * scale, plus
+    """Dense layer with a weight of integers: data times the transpose of weight * scale, plus
     bias."""

@@ -1,7 +1,8 @@
-"""Layers with 8-bit weights, as DequantizeLinear before a layer on floats.
+"""Layers with weights of 8 or 4 bits, as DequantizeLinear before a layer on floats.
 
 _int8_convolution and _int8_dense, which come from imported QDQ files, are written as QDQ again.
-weight_only_dense is a product of floating data; scales of groups are blocks of opset 21.
+weight_only_dense is a product of floating data; scales of groups are blocks of opset 21, which has
+integers of 4 bits, too.
 """
 
 from collections.abc import Callable
@@ -10,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32, INT8, INT32
+from gluonish.core.dtype import FLOAT32, INT4, INT8, INT32, UINT8
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.families.layers import TABLE as LAYERS
 from gluonish.onnx.exporting.families.layers import activated
 from gluonish.onnx.exporting.families.quantization import known_value
 from gluonish.onnx.exporting.steps import reshaped, reshaped_to_scalar
 from gluonish.onnx.exporting.tensors import Tensor
+from gluonish.ops.quantization.weight_only import integers_of
 from gluonish.ops.support.precision import accumulator
 
 
@@ -51,6 +53,8 @@ def _on_bytes(layer: str) -> Callable[[Call], Tensor]:
 def _weight_only(call: Call) -> Tensor:
     data, weight, scale, *bias = call.inputs
     wide = accumulator(data.dtype)
+    if weight.dtype == UINT8:
+        weight = _nibbles(call, weight)
     rows = _floating(call, weight, scale.to(wide), call["group_size"])
     rows.shape = weight.shape
     inputs = [data.to(wide), rows, *(x.to(wide) for x in bias)]
@@ -61,10 +65,25 @@ def _weight_only(call: Call) -> Tensor:
     return made.to(data.dtype)
 
 
+def _nibbles(call: Call, weight: Tensor) -> Tensor:
+    """Return the integers of 4 bits that a weight stores in bytes.
+
+    Raises:
+        CannotExportError: The opset has none, or the weight is computed.
+    """
+    known = known_value(call, weight)
+    if call.emitter.opset < 21 or known is None:
+        raise call.refuse(
+            "weights of 4 bits need opset_version of 21 or more, and are parameters; export so, or "
+            "round to int8"
+        )
+    return call.constant(integers_of(np, known).astype(INT4))
+
+
 def _floating(call: Call, weight: Tensor, scale: Tensor, group_size: int | None) -> Tensor:
     """Return integers times their scales, in the dtype of these."""
     if scale.dtype == FLOAT32 and group_size is None:
-        zeros = call.constant(np.zeros(weight.size(0), INT8))
+        zeros = call.constant(np.zeros(weight.size(0), weight.dtype))
         return call("DequantizeLinear", weight, scale, zeros, axis=0, dtype=FLOAT32)
     if scale.dtype == FLOAT32 and call.emitter.opset >= 21:
         attrs = {"axis": 1, "block_size": group_size}
