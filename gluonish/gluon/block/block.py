@@ -17,7 +17,12 @@ from gluonish.core.habits import add_habits
 from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.tracebacks import short_traceback, shorten
 from gluonish.core.versions import Version, VersionedDict
-from gluonish.gluon.block.block_errors import check_prefix, child_error, refuse_unconstructed
+from gluonish.gluon.block.block_errors import (
+    check_prefix,
+    child_error,
+    explain_keyword,
+    refuse_unconstructed,
+)
 from gluonish.gluon.block.checkpointing import call_checkpointed
 from gluonish.gluon.block.checkpointing import state as checkpoints
 from gluonish.gluon.block.collecting import adopt, collect, share
@@ -549,6 +554,7 @@ class Block:
             return forward(*args, **kwargs)
         except Exception as error:
             refuse_unconstructed(self)
+            explain_keyword(error)
             shorten(error, sys._getframe(1))
             raise
 

@@ -37,6 +37,7 @@ from gluonish.gluon.block.block import Block
 from gluonish.gluon.block.block_errors import (
     binding_error,
     child_error,
+    explain_keyword,
     input_error,
     refuse_assigned_data,
     refuse_unconstructed,
@@ -336,6 +337,7 @@ class HybridBlock(Block):
             refuse_unconstructed(self)
             if not args and isinstance(error, TypeError) and self.has_hybrid_forward:
                 raise binding_error(self, self._reg_params, self.hybrid_forward, 0) from None
+            explain_keyword(error)
             shorten(error, sys._getframe(1))
             raise
 

@@ -113,3 +113,45 @@ class TestLayersOfTheConstructor:
     def test_an_index_beyond_the_layers_is_an_index_error(self, kind: Any) -> None:
         with pytest.raises(IndexError, match=f"{kind.__name__}: expected an index below 1, got 1"):
             kind(nn.Dense(1))[1]
+
+    def test_a_layer_can_be_replaced(self, kind: Any) -> None:
+        net = kind(nn.Dense(3, in_units=2), nn.Dense(1, in_units=3))
+        net.initialize(init="ones")
+        assert net(ones((1, 2))).asnumpy().tolist() == [[6]]
+        net[-1] = nn.Dense(2, in_units=3)
+        net[1].initialize(init="ones")
+        assert net(ones((1, 2))).asnumpy().tolist() == [[6, 6]]
+        assert list(net._collect_params_with_prefix()) == [
+            *("0.weight", "0.bias", "1.weight", "1.bias")
+        ]
+
+    def test_a_layer_can_be_deleted(self, kind: Any) -> None:
+        layers = [nn.Dense(3, in_units=2), nn.Dense(3, in_units=3), nn.Dense(1, in_units=3)]
+        net = kind(layers)
+        net.initialize(init="ones")
+        del net[1]
+        assert list(net) == [layers[0], layers[2]]
+        assert list(net._children) == ["0", "1"]
+        assert net(ones((1, 2))).asnumpy().tolist() == [[6]]
+
+    @pytest.mark.parametrize("index", [1, -2, "0"])
+    def test_an_index_of_no_layer_is_refused(self, kind: Any, index: Any) -> None:
+        net = kind(nn.Dense(1))
+        with pytest.raises(IndexError, match=r"expected an index below 1, got .*net\.add"):
+            net[index] = nn.Dense(2)
+        with pytest.raises(IndexError, match="expected an index below 1"):
+            del net[index]
+        with pytest.raises(ArgumentTypeError, match=f"{kind.__name__}: expected children to be"):
+            net[0] = "relu"
+
+
+def test_a_hybridized_network_follows_its_layers() -> None:
+    net = nn.HybridSequential(nn.Dense(3, in_units=2), nn.Dense(1, in_units=3))
+    net.initialize(init="ones")
+    net.hybridize()
+    assert net(ones((1, 2))).asnumpy().tolist() == [[6]]
+    net[1] = nn.Dense(2, in_units=3)
+    net[1].initialize(init="ones")
+    assert net(ones((1, 2))).asnumpy().tolist() == [[6, 6]]
+    del net[1]
+    assert net(ones((1, 2))).asnumpy().tolist() == [[2, 2, 2]]
