@@ -19,6 +19,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.habit_tables import PARAMETER
 from gluonish.core.habits import add_habits
+from gluonish.core.loading import load
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.random_state import NewKeys
 from gluonish.core.spec import Shape
@@ -129,6 +130,10 @@ class Parameter(ParameterArrays):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
+
+    def _repr_html_(self) -> str:
+        text: str = load("gluonish.gluon.parameter.parameter_html").parameter_html(self)
+        return text
 
     @property
     def grad_req(self) -> str:
