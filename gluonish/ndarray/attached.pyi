@@ -12,6 +12,7 @@ from gluonish.ndarray.methods import _at as _function_at
 from gluonish.ndarray.methods import _full as _function_full
 from gluonish.ndarray.methods import _slice as _function_slice
 from gluonish.ndarray.methods import _sync_copyfrom as _function_sync_copyfrom
+from gluonish.ndarray.methods import array_html as _function_array_html
 from gluonish.ndarray.methods import array_repr as _function_array_repr
 from gluonish.ndarray.methods import as_nd_ndarray as _function_as_nd_ndarray
 from gluonish.ndarray.methods import astype as _function_astype
@@ -50,6 +51,7 @@ class AttachedMethods(Fluent):
     __setstate__ = _function_array_from_state
     _at = _function_at
     _full = _function_full
+    _repr_html_ = _function_array_html
     _slice = _function_slice
     _sync_copyfrom = _function_sync_copyfrom
     as_in_context = _function_as_in_context

@@ -15,6 +15,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.habit_tables import ARRAY
 from gluonish.core.habits import add_habits
 from gluonish.core.lazy import attach_methods
+from gluonish.core.loading import load
 from gluonish.core.spec import Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context, copyto, duplicate
@@ -76,6 +77,12 @@ def array_repr(x: NDArray) -> str:
         values = values.astype(np.float32)
     shape = "x".join(map(str, x.shape))
     return f"\n{values}\n<{type(x).__name__} {shape} @{x.context}>"
+
+
+def array_html(x: NDArray) -> str | None:
+    """Return what a notebook shows of an array, as HTML; None if its values cannot be computed."""
+    text: str | None = load("gluonish.ndarray.array_html").array_html(x)
+    return text
 
 
 _ROUND = find_operator("round")
@@ -271,6 +278,7 @@ def attach() -> None:
         "__getitem__": get_item,
         "__getstate__": array_state,
         "__repr__": array_repr,
+        "_repr_html_": array_html,
         "__setitem__": set_item,
         "__setstate__": array_from_state,
         "_at": _at,

@@ -14,6 +14,7 @@ from gluonish.symbol.composition import debug_str as _function_debug_str
 from gluonish.symbol.composition import evaluate_symbol as _function_evaluate_symbol
 from gluonish.symbol.creation import split_v2 as _function_split_v2
 from gluonish.symbol.files import symbol_from_state as _function_symbol_from_state
+from gluonish.symbol.methods import symbol_html as _function_symbol_html
 from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.shapes import infer_shape_partial as _function_infer_shape_partial
 from gluonish.symbol.shapes import infer_type as _function_infer_type
@@ -24,6 +25,7 @@ from typing import Self
 
 class AttachedMethods(Fluent):
     __setstate__ = _function_symbol_from_state
+    _repr_html_ = _function_symbol_html
     def abs(
         self,
         *,

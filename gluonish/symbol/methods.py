@@ -10,6 +10,7 @@ from typing import Any
 from gluonish.core.habit_tables import ARRAY
 from gluonish.core.habits import add_habits
 from gluonish.core.lazy import attach_methods
+from gluonish.core.loading import load
 from gluonish.ops.fluent import Fluent, method_names, without_unset
 from gluonish.ops.registry import find_operator
 from gluonish.symbol.backend import get_backend_symbol, optimize_for
@@ -22,11 +23,18 @@ from gluonish.symbol.shapes import infer_shape, infer_shape_partial, infer_type,
 from gluonish.symbol.symbol import Symbol
 
 
+def symbol_html(symbol: Symbol) -> str:
+    """Return what a notebook shows of a Symbol, as HTML."""
+    text: str = load("gluonish.symbol.symbol_html").symbol_html(symbol)
+    return text
+
+
 def attach() -> None:
     """Add the methods of `Symbol` that are defined in other modules."""
     methods: dict[str, Any] = {
         "__call__": compose,
         "__setstate__": symbol_from_state,
+        "_repr_html_": symbol_html,
         "bind": bind,
         "debug_str": debug_str,
         "eval": evaluate_symbol,

@@ -11,8 +11,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.core.loading import IMPORT_FAILURES, import_text
 from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, topological_order
-from gluonish.symbol import Symbol
-from gluonish.symbol.symbol import operator_attributes
+from gluonish.symbol.symbol import Symbol, operator_attributes
 
 Shape = tuple[int, ...]
 
@@ -32,6 +31,7 @@ _NODE_STYLE = {
     "height": "0.8034",
     "style": "filled",
 }
+_LIKE_MARKS = {ord(":"): "\N{RATIO}", ord("<"): "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"}
 _VARIABLE_COLOR = "#8dd3c7"
 _OPERATOR_COLOR = "#fccde5"
 _COLORS = {
@@ -118,7 +118,7 @@ def plot_network(
         OperatorError: The shapes contradict each other.
     """
     try:
-        from graphviz import Digraph
+        from graphviz import Digraph, escape
     except IMPORT_FAILURES as error:
         raise NotSupportedError(
             "plot_network: expected the package graphviz to be installed, got "
@@ -140,19 +140,25 @@ def plot_network(
         if id(node) in hidden:
             continue
         outline = {"shape": "oval"} if node.op is None else {}
-        label, color = _node_label(node), _node_color(node)
-        dot.node(name=node.name, label=label, **{**style, **outline, "fillcolor": color})
+        outline["fillcolor"] = _node_color(node)
+        label = escape(_node_label(node))
+        dot.node(name=_identifier(node.name), label=label, **{**style, **outline})
     for node in nodes:
         for value in node.inputs:
             if not (hide_weights and id(value.node) in hidden):
                 dot.edge(
-                    tail_name=node.name,
-                    head_name=value.node.name,
+                    tail_name=_identifier(node.name),
+                    head_name=_identifier(value.node.name),
                     label=labels.get((id(value.node), value.index), ""),
                     dir="back",
                     arrowtail="open",
                 )
     return dot
+
+
+def _identifier(name: str) -> str:
+    """Return the name of a node for Graphviz, which reads colons and ``<`` as its own marks."""
+    return name.translate(_LIKE_MARKS)
 
 
 def _warn_of_duplicates(names: Sequence[str]) -> None:

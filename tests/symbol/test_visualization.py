@@ -187,3 +187,13 @@ def test_duplicate_node_names_are_reported() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plot_network(x + mx.sym.var("y"))
+
+
+def test_names_with_marks_of_graphviz_are_only_text() -> None:
+    pytest.importorskip("graphviz")
+    symbol = mx.sym.relu(mx.sym.var("in:0"), name="<b>")
+    source = plot_network(symbol).source
+    nodes = dict(re.findall(r'^\t"(\S+)" \[label="(\S+)" ', source, re.MULTILINE))
+    assert list(nodes.values()) == ["in:0", "<b>"]
+    (edge,) = re.findall(r'^\t"(\S+)" -> "(\S+)" ', source, re.MULTILINE)
+    assert sorted(edge) == sorted(nodes)

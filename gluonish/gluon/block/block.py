@@ -14,6 +14,7 @@ from gluonish.core.call_errors import explained
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, ParameterError
 from gluonish.core.habit_tables import BLOCK
 from gluonish.core.habits import add_habits
+from gluonish.core.loading import load
 from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.tracebacks import short_traceback, shorten
 from gluonish.core.versions import Version, VersionedDict
@@ -126,6 +127,10 @@ class Block:
             if isinstance(block, Block)
         ]
         return "{}(\n{}\n)".format(type(self).__name__, "\n".join(lines))
+
+    def _repr_html_(self) -> str:
+        text: str = load("gluonish.gluon.block.block_html").block_html(self)
+        return text
 
     def __setattr__(self, name: str, value: Any) -> None:
         attributes = self.__dict__

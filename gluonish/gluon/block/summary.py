@@ -66,7 +66,7 @@ def summarize(block: BlockTree, inputs: tuple[Any, ...]) -> str:
                 row.count(parameter, counted)
             rows.append(row)
 
-    layers = list(_layers(block))
+    layers = list(layers_of(block))
     hybridized = [layer for layer in layers if vars(layer).get("_active")]
     handles: list[HookHandle] = []
     try:
@@ -82,7 +82,7 @@ def summarize(block: BlockTree, inputs: tuple[Any, ...]) -> str:
     return "\n".join(_lines(rows))
 
 
-def _layers(block: BlockTree) -> Iterator[BlockTree]:
+def layers_of(block: BlockTree) -> Iterator[BlockTree]:
     """Yield a network's blocks once each, children first."""
     found: dict[int, BlockTree] = {}
     block.apply(lambda layer: found.setdefault(id(layer), layer))

@@ -19,6 +19,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.habit_tables import PARAMETER
 from gluonish.core.habits import add_habits
+from gluonish.core.loading import load
 from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.random_state import NewKeys
@@ -131,6 +132,10 @@ class Parameter(ParameterArrays):
     def __repr__(self) -> str:
         name = "" if follows_mxnet2() else f"{self.name} "
         return f"{type(self).__name__} {name}(shape={self.shape}, dtype={self.dtype})"
+
+    def _repr_html_(self) -> str:
+        text: str = load("gluonish.gluon.parameter.parameter_html").parameter_html(self)
+        return text
 
     @property
     def grad_req(self) -> str:

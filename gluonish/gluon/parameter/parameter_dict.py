@@ -4,6 +4,7 @@ import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
+from gluonish.core import loading
 from gluonish.core.context import Context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
@@ -48,6 +49,11 @@ class ParameterDict:
         lines = "\n".join(f"  {parameter!r}" for parameter in self.values())
         name = f"{self._prefix} " if self._prefix else ""
         return f"{name}(\n{lines}\n)"
+
+    def _repr_html_(self) -> str:
+        show = loading.load("gluonish.gluon.parameter.parameter_html").parameters_html
+        text: str = show(type(self).__name__, self._prefix, dict(self.items()))
+        return text
 
     def __getitem__(self, key: str) -> Parameter:
         found = self._params.get(key) if isinstance(key, str) else None
