@@ -43,8 +43,9 @@ def columns_of(table: Any) -> dict[str, Any]:
 
 
 def column_values(column: Any) -> np.ndarray[Any, Any]:
-    """Return the values of a column, of any type, without a copy where its package allows it."""
-    return np.asarray(column)
+    """Return the values of a column, without a copy where its package allows it; texts are str."""
+    values = np.asarray(column)
+    return values.astype(object) if values.dtype.kind == "U" else values
 
 
 def _null_count(column: Any) -> int:
