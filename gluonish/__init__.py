@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from gluonish.core import interpreter as _interpreter  # noqa: F401  # check before all else
-from gluonish.core import loading as _loading  # applies to all further imports
+from gluonish.core import loading as _loading  # noqa: F401  # applies to all further imports
 
 # isort: split
 from gluonish import autograd, engine, gluon, ndarray, symbol
@@ -110,12 +110,6 @@ else:
             "npx": "gluonish.numpy_extension",
         },
     )
-
-# einops knows arrays by their class.
-_loading.when_complete(
-    "einops._backends",
-    lambda module: _loading.load("gluonish.contrib.einops_backend").register(module),
-)
 
 __version__ = "0.1.0"
 

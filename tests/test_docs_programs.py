@@ -78,6 +78,10 @@ PAGES = sorted(
 )
 
 
+# Packages that the programs of a page need besides those that gluonish requires.
+NEEDED = {"guide/other_libraries.md": ("einops", "polars")}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_programs_of_a_page_print_what_it_says(
     page: str,
@@ -86,6 +90,8 @@ def test_programs_of_a_page_print_what_it_says(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A block of text below a program is what it prints; programs without one print nothing."""
+    for package in NEEDED.get(page, ()):
+        pytest.importorskip(package, reason=f"{page} needs the package {package}")
     monkeypatch.chdir(tmp_path)
     given: dict[str, Any] = {"__name__": page}
     for program, said in WITH_OUTPUT.findall((ROOT / "docs" / page).read_text("utf-8")):

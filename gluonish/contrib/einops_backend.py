@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish import numpy as mxnp
+import gluonish.numpy as mxnp
 from gluonish.core.dtype import is_floating
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.array import ndarray

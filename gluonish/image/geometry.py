@@ -7,6 +7,7 @@ import numpy as np
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.image.pil_images import as_image
 from gluonish.image.region import (
     Region,
     Size,
@@ -50,7 +51,7 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None 
     """Resize an image.
 
     Args:
-        src: Image (height, width, channels); uint8, float32 or float64.
+        src: Image (height, width, channels); uint8, float32 or float64; or an image of PIL.
         w: New width, in pixels.
         h: New height, in pixels.
         interp: Interpolation: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 bicubic to
@@ -70,6 +71,7 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None 
         >>> mx.image.imresize(mx.nd.zeros((60, 40, 3), dtype="uint8"), w=20, h=30).shape
         (30, 20, 3)
     """
+    src = as_image(src)
     if not isinstance(src, NDArray):
         raise ArgumentTypeError(f"imresize: expected an NDArray, got {type(src).__name__}")
     method = chosen_method(interp, src.shape[:2], (h, w)) if len(src.shape) == 3 else interp
@@ -81,7 +83,7 @@ def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
     """Resize an image so that its shorter side has a given length; preserve the aspect ratio.
 
     Args:
-        src: Image (height, width, channels); uint8, float32 or float64.
+        src: Image (height, width, channels); uint8, float32 or float64; or an image of PIL.
         size: New length of the shorter side, in pixels.
         interp: Interpolation method, as for `imresize`.
 
@@ -90,6 +92,7 @@ def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
         ArgumentError: ``interp`` is unknown.
         OperatorError: The shape or dtype of ``src`` is not supported, or ``size`` is not positive.
     """
+    src = as_image(src)
     height, width = src.shape[:2]
     return imresize(src, *short_size(width, height, size), interp)
 
@@ -100,7 +103,7 @@ def fixed_crop(
     """Crop a region of an image, and optionally resize it.
 
     Args:
-        src: Image (height, width, channels).
+        src: Image (height, width, channels), or an image of PIL.
         x0: Left edge of the region, in pixels.
         y0: Top edge of the region, in pixels.
         w: Width of the region; the part outside the image is cut off.
@@ -113,6 +116,7 @@ def fixed_crop(
         ArgumentTypeError: ``src`` must be resized, but is not an NDArray.
         OperatorError: ``src`` must be resized, but its shape or dtype is not supported.
     """
+    src = as_image(src)
     high, wide = src.shape[:2]
     if not (0 <= x0 < wide and 0 <= y0 < high and w > 0 and h > 0):
         raise ArgumentError(
@@ -139,6 +143,7 @@ def center_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
     Raises:
         ArgumentTypeError: ``size`` is not a pair, or ``src`` must be resized but is not an NDArray.
     """
+    src = as_image(src)
     region = center_region(src.shape[1], src.shape[0], checked_size("center_crop", size))
     return fixed_crop(src, *region, size, interp), region
 
@@ -159,6 +164,7 @@ def random_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
     Raises:
         ArgumentTypeError: ``size`` is not a pair, or ``src`` must be resized but is not an NDArray.
     """
+    src = as_image(src)
     region = random_position(src.shape[1], src.shape[0], checked_size("random_crop", size))
     return fixed_crop(src, *region, size, interp), region
 
@@ -176,7 +182,7 @@ def random_size_crop(
     Regions are drawn from Python's `random` up to ten times; if none fits, the center is cropped.
 
     Args:
-        src: Image (height, width, channels).
+        src: Image (height, width, channels), or an image of PIL.
         size: (width, height) of the result, in pixels.
         area: Range (min, max) of the region's area as a fraction of the image's, or only the
             minimum.
@@ -190,6 +196,7 @@ def random_size_crop(
     Raises:
         ArgumentTypeError: A keyword is unknown, or ``src`` is not an NDArray.
     """
+    src = as_image(src)
     if "min_area" in kwargs:
         area = kwargs.pop("min_area")
         warnings.warn("random_size_crop: use area, not min_area", DeprecationWarning, 2)

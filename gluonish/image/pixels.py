@@ -8,6 +8,7 @@ import gluonish.ndarray as nd
 from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.image.pil_images import as_image, is_pil_image
 from gluonish.ndarray import NDArray, array, from_numpy
 from gluonish.numpy.array import gluon_array
 
@@ -18,16 +19,19 @@ def color_normalize(src: NDArray, mean: Amount | None, std: Amount | None = None
     """Subtract a mean from an image and divide it by a standard deviation, in place.
 
     Args:
-        src: Image (height, width, channels), floating-point.
+        src: Image (height, width, channels), floating-point; or an image of PIL, of which a
+            float32 copy is normalized.
         mean: One number for each channel, or one for all; None for 0.
         std: One number for each channel, or one for all; None for 1.
 
     Returns:
-        ``src``.
+        ``src``; for an image of PIL the copy.
 
     Raises:
         ArgumentTypeError: ``src`` has an integer dtype.
     """
+    if is_pil_image(src):
+        src = as_image(src).astype("float32")
     if not isinstance(src, NDArray) or not is_floating(np.dtype(src.dtype)):
         raise ArgumentTypeError(
             "color_normalize: expected an NDArray of floating point, got "
@@ -61,7 +65,7 @@ def copyMakeBorder(
     """Add a border to an image.
 
     Args:
-        src: Image (height, width, channels).
+        src: Image (height, width, channels), or an image of PIL.
         top: Rows added at the top.
         bot: Rows added at the bottom.
         left: Columns added at the left.
@@ -80,7 +84,7 @@ def copyMakeBorder(
         OperatorError: ``src`` is not an image, or a number is out of range.
     """
     made: NDArray = nd._internal._cvcopyMakeBorder(
-        src,
+        as_image(src),
         top=top,
         bot=bot,
         left=left,

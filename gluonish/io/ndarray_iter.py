@@ -7,6 +7,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.spec import Spec
+from gluonish.core.tables import is_column, is_table, numbers_of
 from gluonish.io.data_iter import DataDesc, DataIter
 from gluonish.io.rows import SparseRows
 from gluonish.io.shared_batch import values_of
@@ -37,8 +38,9 @@ def named_arrays(data: Any, default_name: str, iterator: str) -> list[tuple[str,
     """Normalize data to pairs (name, array), sorted by name as in MXNet.
 
     Args:
-        data: One array (NDArray, NumPy, HDF5 data set), a list of arrays, a dict from names to
-            arrays, or None. Items of a list or dict may be lists of numbers, too.
+        data: One array (NDArray, NumPy, HDF5 data set, or a table or column of polars, pandas or
+            pyarrow), a list of arrays, a dict from names to arrays, or None. Items of a list or
+            dict may be lists of numbers, too.
         default_name: Name of a single array; the arrays of a list are ``_0_name``, ``_1_name`` ...
         iterator: Class name of the iterator, for error messages.
 
@@ -67,7 +69,9 @@ def named_arrays(data: Any, default_name: str, iterator: str) -> list[tuple[str,
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, NDArray | np.ndarray) or _is_hdf5(value)
+    if isinstance(value, NDArray | np.ndarray):
+        return True
+    return _is_hdf5(value) or is_table(value) or is_column(value)
 
 
 def _is_hdf5(value: Any) -> bool:
@@ -80,6 +84,7 @@ def _as_array(value: Any, name: str, iterator: str) -> Any:
     if isinstance(value, RowSparseNDArray):
         value = value.tostype("default")
     if not isinstance(value, NDArray) and not _is_hdf5(value):
+        value = numbers_of(iterator, value)
         try:
             # A copy, so that later changes have no effect; float32 as in MXNet.
             value = from_numpy(np.array(value, np.float32, order="C"))

@@ -7,6 +7,7 @@ for the garbage collector.
 from gluonish.core import hooks
 from gluonish.core.collection_pause import end_import, freeze_imports
 from gluonish.core.lazy import extend
+from gluonish.core.loading import load, when_complete
 from gluonish.core.module_names import alias_modules
 from gluonish.mxnet_names.table import MODULES
 from gluonish.ops.frontend import NUMPY_NAMESPACES
@@ -34,5 +35,10 @@ hooks.make_gpu_support.fill("gluonish.kernels.back_ends:gpu_support")
 hooks.start_checks.fill("gluonish.ndarray.value_checks:start")
 hooks.start_profiler.fill("gluonish.profiler.autostart:start")
 hooks.symbol_of.fill("gluonish.symbol.recorded:symbol_of")
+# einops selects a backend by an array's class.
+when_complete(
+    "einops._backends",
+    lambda module: load("gluonish.contrib.einops_backend").register(module),
+)
 freeze_imports()
 end_import()

@@ -10,6 +10,7 @@ from gluonish.core.context import Context
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.habits import keyword_advice
+from gluonish.core.tables import numbers_of
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.ndarray.sparse.array import BaseSparseNDArray
@@ -37,8 +38,9 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     """Create an array from a copy of other values.
 
     Args:
-        source_array: NDArray, NumPy array, number, or nested sequence; for a sparse NDArray or
-            SciPy matrix the result is sparse.
+        source_array: NDArray, NumPy array, number, or nested sequence; a column or table of polars,
+            pandas or pyarrow, whose missing values are NaN; an image of PIL; for a sparse NDArray
+            or SciPy matrix the result is sparse.
         ctx: Device; the current context by default.
         dtype: Element type; by default the dtype of a source NDArray, and float32 for all other
             sources, even a NumPy array of another dtype.
@@ -51,6 +53,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     if isinstance(source_array, NDArray):
         dtype = source_array._spec.dtype if dtype is None else dtype
         return from_host(source_array.asnumpy(), ctx, dtype)
+    source_array = numbers_of("array", source_array, dtype)
     try:
         values = np.asarray(source_array)
     except ValueError as error:

@@ -275,6 +275,18 @@ class NDArray(AttachedMethods):
         values = self.asnumpy()
         return values if dtype is None else values.astype(dtype)
 
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """A copy of the values for libraries that read NumPy's array interface, such as PIL."""
+        values = np.ascontiguousarray(self.asnumpy())
+        if values.dtype.kind == "V":  # bfloat16 and 8-bit floats, whose type it does not name
+            raise AttributeError(f"__array_interface__ of {values.dtype}")
+        return {**values.__array_interface__, "data": values, "strides": values.strides}
+
+    def tobytes(self) -> bytes:
+        """Return a copy of the values as bytes, in row-major order."""
+        return self.asnumpy().tobytes()
+
     def __dlpack__(self, **options: Any) -> Any:
         raw = self._make_contiguous()
         self.wait_to_write()

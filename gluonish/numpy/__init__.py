@@ -286,7 +286,7 @@ from gluonish.numpy.unary import (
 )
 
 if not TYPE_CHECKING:
-    __getattr__ = _attach(__name__)  # advice about unknown names
+    __getattr__ = _attach(__name__, ("array_api",))  # and advice about unknown names
 
 __all__ = [
     "NAN",

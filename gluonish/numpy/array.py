@@ -4,6 +4,7 @@
 functions of this package, which use the class.
 """
 
+import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from gluonish.core.context import Context, parse_context
 from gluonish.core.errors import ArgumentError
-from gluonish.core.loading import load
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray.ndarray import GradientEdge, NDArray
 from gluonish.numpy.printing import array_repr, array_str
@@ -75,9 +75,9 @@ class ndarray(AttachedMethods):  # NumPy's name
         Raises:
             ArgumentError: The version is unknown.
         """
-        load("gluonish.numpy.array_api.information").check_version(api_version)
-        namespace: ModuleType = load("gluonish.numpy.array_api")
-        return namespace
+        namespace: Any = sys.modules[__package__].array_api  # loaded at its first use
+        namespace.information.check_version(api_version)
+        return namespace  # type: ignore[no-any-return]  # a module
 
     def __complex__(self) -> complex:
         return complex(self._scalar("complex"))

@@ -11,6 +11,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.core.schema import as_number
+from gluonish.core.tables import numbers_of
 from gluonish.ndarray.dlpack import from_dlpack as share_dlpack
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import NUMBERS, call, check_order, chosen, create, from_official, is_value
@@ -66,7 +67,8 @@ def array(
     """Create an array from a copy of other values.
 
     Args:
-        object: Array, number, or nested sequence of numbers or arrays.
+        object: Array, number, or nested sequence of numbers or arrays; or a column or table of
+            polars, pandas or pyarrow, whose missing values are NaN.
         dtype: Element type; by default the dtype of a source array, and float32 for other values.
         ctx: Device; the current context by default.
         device: ``ctx`` under the name it has in MXNet 2.0.
@@ -79,6 +81,7 @@ def array(
         return from_official(
             object.asnumpy(), context, object._spec.dtype if dtype is None else dtype
         )
+    object = numbers_of("array", object, dtype)
     has_dtype = isinstance(object, np.ndarray | np.generic)
     try:
         values = np.asarray(object if has_dtype else _to_numpy(object))

@@ -5,7 +5,7 @@ memory, so that the batch reaches the main process without a copy.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ from gluonish.gluon.data.sequences import Pack
 from gluonish.gluon.data.stacking import (
     Array,
     Empty,
+    are_texts,
     as_array,
+    batch_of_fields,
     check_same_shape,
     columns_of,
     common_dtype,
@@ -46,18 +48,24 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
     """Stack samples along a new first axis.
 
     Args:
-        data: Samples of one shape: NDArrays, NumPy arrays, numbers, or tuples of them.
+        data: Samples of one shape: NDArrays, NumPy arrays, PIL images, numbers, lists of numbers,
+            texts, or tuples or dicts of them.
 
     Returns:
-        An NDArray of the samples' dtype (int64 for Python ints, float64 for floats); for tuples a
-        list with one NDArray for each element of the tuple.
+        An NDArray of the samples' dtype (int64 for Python ints, float64 for floats); for texts a
+        list of them; for tuples a list with one batch for each element of the tuple; for dicts a
+        dict with one batch for each field.
 
     Raises:
-        ArgumentError: Samples differ in shape, or tuples in length.
+        ArgumentError: Samples differ in shape, tuples in length, or dicts in their keys.
         ArgumentTypeError: Samples are neither arrays nor numbers.
     """
     if isinstance(data[0], tuple):
         return [default_batchify_fn(column) for column in columns_of(data)]
+    if isinstance(data[0], dict):
+        return batch_of_fields(data, default_batchify_fn)
+    if are_texts(data):
+        return list(data)
     if isinstance(data[0], NDArray):
         check_same_shape(data)
         return concatenate([sample.reshape((1, *sample.shape)) for sample in data])
@@ -284,18 +292,19 @@ class Append:
 
 
 class Group:
-    """Batchifies samples that are tuples, with one function for each position in the tuple.
+    """Batchifies samples that are tuples or dicts, with one function for each item.
 
     Args:
         fn: Batchify function of the first items; or a list or tuple with a function for each
-            position.
+            position; or, for samples that are dicts, a dict with a function for each field.
         *args: Batchify functions of the other items.
 
     Inputs:
-        data: a list of tuples with as many items as there are functions.
+        data: a list of tuples with as many items as there are functions; or of dicts, of which only
+            the named fields are used.
 
     Outputs:
-        batch: a tuple with the result of each function.
+        batch: a tuple with the result of each function; for dicts a dict.
 
     Raises:
         ArgumentError: Functions are passed in both ways, or samples have another number of items.
@@ -303,6 +312,9 @@ class Group:
     """
 
     def __init__(self, fn: Any, *args: Any) -> None:
+        self._fields: tuple[Any, ...] | None = None
+        if isinstance(fn, dict):
+            self._fields, fn = tuple(fn), list(fn.values())
         if isinstance(fn, list | tuple):
             if args:
                 raise ArgumentError(
@@ -325,17 +337,34 @@ class Group:
             data: List of the samples, which are tuples.
         """
         columns = self._columns(data)
-        return tuple(fn(list(item)) for fn, item in zip(self._functions, columns, strict=True))
+        return self._named(
+            fn(list(item)) for fn, item in zip(self._functions, columns, strict=True)
+        )
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
         """Return the batch as NumPy arrays, in memory from ``empty``."""
         columns = self._columns(data)
-        return tuple(
+        return self._named(
             on_host(fn)(list(item), empty=empty)
             for fn, item in zip(self._functions, columns, strict=True)
         )
 
+    def _named(self, batches: Iterable[Any]) -> Any:
+        """Return the batches of the items as a tuple, or by the names of the fields."""
+        return (
+            tuple(batches)
+            if self._fields is None
+            else dict(zip(self._fields, batches, strict=True))
+        )
+
     def _columns(self, data: Sequence[Any]) -> list[tuple[Any, ...]]:
+        if self._fields is not None:
+            for name in self._fields:
+                if not all(isinstance(sample, dict) and name in sample for sample in data):
+                    raise ArgumentError(
+                        f"Group: expected dicts with a field {name!r}, got {data[0]!r}"
+                    )
+            return [tuple(sample[name] for sample in data) for name in self._fields]
         count = len(self._functions)
         lengths = {len(sample) for sample in data}
         if lengths != {count}:
@@ -370,7 +399,9 @@ class AsList:
 def _as_ndarrays(batch: Any) -> Any:
     if isinstance(batch, list):
         return [_as_ndarrays(item) for item in batch]
-    return ndarray_view(batch)
+    if isinstance(batch, dict):
+        return {name: _as_ndarrays(item) for name, item in batch.items()}
+    return ndarray_view(batch) if isinstance(batch, np.ndarray) else batch
 
 
 def _on_current_device(values: Array) -> NDArray:

@@ -21,6 +21,7 @@ from gluonish.core.object_repr import brief, counted, object_repr
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.gluon.data.by_value import dumps
+from gluonish.gluon.data.dataset import indexable
 from gluonish.gluon.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from gluonish.gluon.data.thread_pool import PoolBatches as _MultiWorkerIter  # noqa: F401  # programs
 from gluonish.gluon.data.thread_pool import ThreadPool
@@ -70,7 +71,8 @@ class DataLoader:
     workers.
 
     Args:
-        dataset: The dataset: anything with indices and a length.
+        dataset: The dataset: anything with indices and a length; or a table of polars, pandas or
+            pyarrow, whose rows are dicts.
         batch_size: Number of samples in a batch; required unless ``batch_sampler`` is set.
         shuffle: Whether to draw the samples in random order.
         sampler: Sampler of the indices, instead of ``shuffle``.
@@ -135,6 +137,7 @@ class DataLoader:
         check_numbers("DataLoader", timeout=timeout)
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
+        dataset = indexable(dataset)
         self._dataset = dataset
         self._pin_memory = pin_memory
         self._pin_device_id = pin_device_id

@@ -14,6 +14,7 @@ from gluonish.core.errors import (
 )
 from gluonish.core.files import path_text
 from gluonish.core.object_repr import arguments_repr, brief, counted, object_repr
+from gluonish.core.tables import column_values, columns_of, is_column, is_table, table_values
 from gluonish.gluon.data.sampler import FilterSampler, Sampler, SequentialSampler
 from gluonish.ndarray import NDArray
 from gluonish.recordio import MXIndexedRecordIO
@@ -135,15 +136,40 @@ def _refuse_class(fn: Any) -> None:
         )
 
 
+class TableRows:
+    """The rows of a table of polars, pandas or pyarrow, as dicts of the values by column.
+
+    Args:
+        table: The table.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._columns = {name: column_values(x) for name, x in columns_of(table).items()}
+        self._length = len(table)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, idx: int) -> dict[str, Any]:
+        return {name: column[idx] for name, column in self._columns.items()}
+
+
+def indexable(data: Any) -> Any:
+    """Return data with indices: the rows of a table, the values of a column; others unchanged."""
+    if is_table(data):
+        return TableRows(data)
+    return column_values(data) if is_column(data) else data
+
+
 class SimpleDataset(Dataset):
     """A dataset over a list, or any object with indices and a length.
 
     Args:
-        data: The elements.
+        data: The elements; or a table of polars, pandas or pyarrow, whose rows are dicts.
     """
 
     def __init__(self, data: Any) -> None:
-        self._data = data
+        self._data = indexable(data)
 
     def __repr__(self) -> str:
         return arguments_repr(self, *counted(self, "samples"), leave_out=("data",))
@@ -162,10 +188,12 @@ class ArrayDataset(Dataset):
     Elements of an NDArray with one axis are NumPy scalars.
 
     Args:
-        *args: One or more arrays, such as images and labels.
+        *args: One or more arrays, such as images and labels; also columns of polars, pandas and
+            pyarrow, and tables of numbers, whose elements are rows (columns,).
 
     Raises:
         ArgumentError: There are no arguments, or their lengths differ.
+        ArgumentTypeError: A column of a table has no numbers.
 
     Example:
         >>> import gluonish as mx
@@ -185,8 +213,11 @@ class ArrayDataset(Dataset):
                     f"ArrayDataset: expected arrays of equal length, got {self._length} "
                     f"and {len(data)} (array {i})"
                 )
-            vector = isinstance(data, NDArray) and len(data.shape) == 1
-            self._data.append(data.asnumpy() if vector else data)
+            if isinstance(data, NDArray):
+                self._data.append(data.asnumpy() if len(data.shape) == 1 else data)
+            else:
+                table = is_table(data)
+                self._data.append(table_values("ArrayDataset", data) if table else indexable(data))
 
     def __repr__(self) -> str:
         return object_repr(self, f"{self._length} samples", *map(brief, self._data))

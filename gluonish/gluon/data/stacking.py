@@ -113,6 +113,10 @@ def stack_on_host(data: Sequence[Any], empty: Empty = np.empty) -> Any:
     """Stack samples as `default_mp_batchify_fn` does; return NumPy arrays."""
     if isinstance(data[0], tuple):
         return [stack_on_host(column, empty) for column in columns_of(data)]
+    if isinstance(data[0], dict):
+        return batch_of_fields(data, lambda field: stack_on_host(field, empty))
+    if are_texts(data):
+        return list(data)
     if isinstance(data[0], NDArray):
         check_same_shape(data)
         samples = [values_of(sample) for sample in data]
@@ -134,6 +138,47 @@ def columns_of(data: Sequence[Any]) -> list[tuple[Any, ...]]:
             f"default_batchify_fn: expected tuples of equal length, got lengths {lengths}"
         )
     return list(zip(*data, strict=True))
+
+
+def batch_of_fields(data: Sequence[Any], stack: Callable[[list[Any]], Any]) -> dict[Any, Any]:
+    """Return the batch of samples that are dicts: a dict of the batches of their fields.
+
+    Args:
+        data: The samples.
+        stack: Returns the batch of the values of one field.
+
+    Raises:
+        ArgumentError: A sample is not a dict, or has other keys than the first; or the values of a
+            field differ in shape.
+        ArgumentTypeError: The values of a field are neither arrays, numbers nor texts.
+    """
+    names = data[0].keys()
+    for sample in data:
+        if not isinstance(sample, dict) or sample.keys() != names:
+            found = sorted(map(str, sample)) if isinstance(sample, dict) else type(sample).__name__
+            raise ArgumentError(
+                f"default_batchify_fn: expected dicts with the keys {sorted(map(str, names))}, got "
+                f"{found}"
+            )
+    batch = {}
+    for name in names:
+        try:
+            batch[name] = stack([sample[name] for sample in data])
+        except (ArgumentError, ArgumentTypeError) as error:
+            text = str(error).replace("fn: ", f"fn: field {name!r}: ", 1)
+            raise type(error)(text) from error
+    return batch
+
+
+def are_texts(data: Sequence[Any]) -> bool:
+    """Whether samples are texts or lists of texts, which no array holds."""
+    first = data[0]
+    if isinstance(first, str | bytes):
+        return all(isinstance(sample, str | bytes) for sample in data)
+    if not isinstance(first, list):
+        return False
+    words = [word for sample in data if isinstance(sample, list) for word in sample]
+    return bool(words) and all(isinstance(word, str | bytes) for word in words)
 
 
 def check_same_shape(data: Sequence[Any]) -> None:
@@ -182,9 +227,8 @@ def stacked_numbers(data: Sequence[Any], empty: Empty) -> Array:
     try:
         values = np.array(data)
     except ValueError as error:
-        shapes = sorted({np.shape(sample) for sample in data if hasattr(sample, "shape")})
         raise ArgumentError(
-            f"default_batchify_fn: expected samples of equal shape, got {shapes or data!r}"
+            f"default_batchify_fn: expected samples of equal shape, got {_extents_of(data)}"
         ) from error
     if values.dtype.kind in "biufV":
         normalize_dtype(values.dtype)
@@ -194,6 +238,15 @@ def stacked_numbers(data: Sequence[Any], empty: Empty) -> Array:
         f"default_batchify_fn: expected samples of numbers, got {kinds}; "
         "pass a batchify_fn to DataLoader for other samples"
     )
+
+
+def _extents_of(data: Sequence[Any]) -> str:
+    """Describe the shapes or lengths of samples that differ in them, for a message."""
+    if all(isinstance(sample, list) for sample in data):
+        lengths = sorted({len(sample) for sample in data})
+        return f"lists of lengths {lengths}; batchify_fn=batchify.Pad() pads them"
+    sizes = {getattr(sample, "shape", getattr(sample, "size", None)) for sample in data}
+    return repr(data if None in sizes else sorted(sizes))
 
 
 def as_array(sample: Any) -> Array:

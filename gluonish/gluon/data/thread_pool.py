@@ -210,13 +210,15 @@ def as_in_context(data: Any, ctx: Context) -> Any:
     """Return arrays on a device.
 
     Args:
-        data: An array, or nested lists of arrays; anything else is returned unchanged.
+        data: An array, or nested lists and dicts of arrays; anything else is returned unchanged.
         ctx: The device.
     """
     if isinstance(data, NDArray):
         return data.as_in_context(ctx)
     if isinstance(data, list | tuple):
         return [as_in_context(item, ctx) for item in data]
+    if isinstance(data, dict):
+        return {name: as_in_context(item, ctx) for name, item in data.items()}
     return data
 
 

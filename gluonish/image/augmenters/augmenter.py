@@ -10,6 +10,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
 from gluonish.core.object_repr import arguments_repr, brief, object_repr
+from gluonish.image.pil_images import as_image
 from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.ndarray import NDArray
 
@@ -60,7 +61,7 @@ class Augmenter:
         """Return the augmented image.
 
         Args:
-            src: Image (height, width, channels).
+            src: Image (height, width, channels), or an image of PIL.
 
         Raises:
             ArgumentTypeError: ``src`` is not an array.
@@ -68,6 +69,7 @@ class Augmenter:
         name = type(self).__name__
         if isinstance(src, np.ndarray):
             return self._change(src)
+        src = as_image(src)
         made = self._change(as_host(name, src))
         return as_ndarray(made, src.context)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish import numpy as mxnp
+import gluonish.numpy as mxnp
 from gluonish.core.context import Context
 from gluonish.core.dtype import FLOAT32, INT64
 from gluonish.core.errors import ArgumentError, ArgumentTypeError

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish import numpy as mxnp
+import gluonish.numpy as mxnp
 from gluonish.core.errors import ArgumentError
 from gluonish.numpy import linalg as mxlinalg
 from gluonish.numpy.array_api.reductions import widened

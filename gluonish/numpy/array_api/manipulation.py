@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish import numpy as mxnp
+import gluonish.numpy as mxnp
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import NUMBERS, axis_in, from_official, promoted

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish import numpy as mxnp
+import gluonish.numpy as mxnp
 from gluonish.core.dtype import INT64, UINT64, normalize_dtype
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import from_official

@@ -47,7 +47,7 @@ def test_tuples_give_a_list_and_nest(batchify: Batchify) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("data", [["a", "b"], [None, None], [{"a": 1}, {"a": 2}]])
+@pytest.mark.parametrize("data", [[{1}, {2}], [None, None], ["a", 1]])
 def test_what_is_no_number_is_refused(batchify: Batchify, data: list[Any]) -> None:
     with pytest.raises(ArgumentTypeError, match="samples of numbers"):
         batchify(data)

@@ -18,6 +18,7 @@ from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.core.tracebacks import shorten
 from gluonish.gluon.block import Block
+from gluonish.image.pil_images import as_image, is_pil_image
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import HOOKED, RECORDING, tracer
 from gluonish.ops.registry import Operator
@@ -74,6 +75,13 @@ def run_operator(
     return out
 
 
+def _with_array(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments of a transform with an image of PIL as an NDArray."""
+    if args and is_pil_image(args[0]):
+        return (as_image(args[0]), *args[1:])
+    return args
+
+
 class DirectBlock(Block):
     """A block that can process images directly, by `transform_flow`, without intermediate NDArrays.
 
@@ -93,6 +101,14 @@ class DirectBlock(Block):
     def transform_flow(self, flow: "Flow") -> None:
         """Transform an image."""
         raise NotImplementedError
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply the transform; an image of PIL is converted to an NDArray first."""
+        try:
+            return super().__call__(*_with_array(args), **kwargs)
+        except Exception as error:
+            shorten(error, sys._getframe(1))
+            raise
 
 
 class HostTransform(DirectBlock):
@@ -120,6 +136,7 @@ class HostTransform(DirectBlock):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply the transform, directly if possible and the block is not hybridized."""
         try:
+            args = _with_array(args)
             direct = self._is_direct and not self._hooks and not getattr(self, "_active", False)
             if direct and len(args) == 1 and not kwargs and runs_on_host(args[0]):
                 flow = Flow(args[0])
