@@ -1,8 +1,8 @@
-"""Print constraints for pip: the lowest version that pyproject.toml allows of each dependency.
+"""Print constraints for pip: the lowest series that pyproject.toml allows of each dependency.
 
     python .ci/lowest.py [EXTRA ..] >lowest.txt && pip install -c lowest.txt '.[EXTRA,..]'
 
-Each `>=` of the dependencies and the named extras becomes `==`; other dependencies are left to pip.
+Of the dependencies and the named extras, `>=2.0` becomes `==2.0.*`; other dependencies are pip's.
 """
 
 import re
@@ -29,7 +29,7 @@ def lowest(project: dict[str, Any], extras: list[str]) -> Iterator[str]:
         if match["name"] == project["name"]:
             yield from lowest({**project, "dependencies": []}, match["extras"].split(","))
         elif found := _LOWEST.search(match["rest"]):
-            yield f"{match['name']}=={found[1]}{match['marker'] or ''}"
+            yield f"{match['name']}=={found[1]}.*{match['marker'] or ''}"
 
 
 def main() -> None:

@@ -93,6 +93,10 @@ MODULES: dict[str, str] = {
     "onednn.register_windows": (
         "Deconvolution LRN Pooling UpSampling _lrn_backward _pooling_backward _upsampling_backward"
     ),
+    "generated.plain_convolution": (
+        "Convolution _convolution_backward_data _convolution_backward_weight "
+        "_convolution_backward_weight_bias"
+    ),
     "cupy.optimizer": (
         "_multi_adagrad_update _multi_adam_update _multi_adamw_update _multi_lamb_update "
         "_multi_mp_adagrad_update _multi_mp_adam_update _multi_mp_adamw_update "

@@ -60,6 +60,7 @@ IN_ORDER = (
     "onednn.register_products",
     "onednn.register_int8",
     "onednn.register_windows",
+    "generated.plain_convolution",
     "cupy.optimizer",
     "cupy.rnn_parameters",
     "cupy.register",

@@ -1,9 +1,9 @@
 """Makes Python on Linux behave as on another system, in this process and in all that it starts.
 
 With this folder in PYTHONPATH and the variable EMULATED_SYSTEM, ``darwin`` or ``win32``: there is
-no oneDNN, no libgomp, no fork, no ``/proc`` and no ``/dev/shm``, functions that the system lacks are
-missing, and `gluonish.core.operating_system` finds that system. Other packages, and Python's own
-library where it asks for the system's name, still find Linux.
+no oneDNN, no libgomp, no fork, no ``/proc`` and no ``/dev/shm``; functions that the system lacks
+are missing; and `gluonish.core.operating_system` finds that system. Other packages, and Python's
+own library where it asks for the system's name, still find Linux.
 """
 
 import importlib.abc
