@@ -58,13 +58,16 @@ def advice_on(name: str) -> tuple[str, str] | None:
     for part in rest.split(".") if rest else ():
         inner = _member(found, part)
         if inner is None:
-            return "missing", _instead(found, path, part)
+            return "missing", _instead(found, path, part, package)
         found, path = inner[0], f"{path}.{part}"
         if not isinstance(found, ModuleType | type):
             break
     reason = absent_names().get(_registered(path))
     if reason is not None and callable(found):
         return "missing", reason
+    doc = str(getattr(found, "__doc__", None) or "")
+    if callable(found) and doc.startswith(_UNSUPPORTED):
+        return "missing", doc.partition("\n\n")[0].removeprefix(_UNSUPPORTED)
     return _different().get(id(found))
 
 
@@ -83,8 +86,8 @@ def _member(owner: Any, name: str) -> tuple[Any] | None:
         return None
 
 
-def _instead(owner: Any, path: str, name: str) -> str:
-    shown = path.replace("gluonish", "mxnet", 1)
+def _instead(owner: Any, path: str, name: str, package: str) -> str:
+    shown = path.replace("gluonish", package, 1)
     near = difflib.get_close_matches(name, dir(owner), 1)
     hint = f"; did you mean {shown}.{near[0]}?" if near else ""
     return f"{shown} has no {name}{hint}"
@@ -119,7 +122,8 @@ def _on_numpy(rest: str) -> tuple[str, str] | None:
     return "missing", "NumPy 2 removed it: `gluonish run --numpy1` restores it"
 
 
-_PACKAGES = ("mxnet", "numpy")
+_UNSUPPORTED = "Not supported: "  # begins the docstring of a function that raises an error
+_PACKAGES = ("mxnet", "gluonish", "numpy")
 _advice = cache(advice_on)
 
 
@@ -128,10 +132,10 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "check",
         help="list MXNet names in a program that are missing here or behave differently",
-        description="Read Python sources that use MXNet, without running them, and list by file "
-        "and line the "
-        "names of MXNet that are missing here or behave differently, with advice, and names that "
-        "NumPy 2 removed. Exits with 1 if something is missing or cannot be read.",
+        description="Read Python sources that import mxnet or gluonish, without running them, and "
+        "list by file and line the names of MXNet that are missing here or behave differently, "
+        "with advice, and names that NumPy 2 removed. Exits with 1 if something is missing or "
+        "cannot be read.",
     )
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a source, or a folder of them")
     add_json_option(parser)
