@@ -78,9 +78,11 @@ def vector_results(name):
             found["cdf"] = [row["prob"][: int(v) + 1].sum() for row, v in zip(rows, values)]
         else:
             found["mean"] = [trials * row["prob"] for row in rows]
-            found["variance"] = [np.diag(f.cov()) for f in frozen] if hasattr(
-                frozen[0], "cov"
-            ) else [trials * row["prob"] * (1 - row["prob"]) for row in rows]
+            found["variance"] = (
+                [np.diag(f.cov()) for f in frozen]
+                if hasattr(frozen[0], "cov")
+                else [trials * row["prob"] * (1 - row["prob"]) for row in rows]
+            )
         return found
     if name == "Dirichlet":
         frozen = [st.dirichlet(row["alpha"]) for row in rows]
