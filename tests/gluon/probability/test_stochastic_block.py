@@ -138,7 +138,6 @@ class VAE(mgp.StochasticBlock):
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_variational_autoencoder_trains(hybrid: bool) -> None:
     mx.random.seed(0)
-    np.random.seed(0)
     net = VAE()
     net.initialize(mx.init.Xavier())
     if hybrid:
