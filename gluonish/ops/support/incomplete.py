@@ -211,7 +211,7 @@ def beta_slopes(xp: ModuleType, a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:
     by_a = signed * (first - (_special(xp, "digamma", p) - both) * total)
     by_b = signed * (second - (_special(xp, "digamma", q) - both) * total)
     slopes = (by_a, by_b, front / (z * (1 - z)))
-    return tuple(xp.where(ok, slope, 0.0) for slope in slopes)  # type: ignore[return-value]
+    return tuple(xp.where(ok, slope, 0.0) for slope in slopes)
 
 
 def _solve(
