@@ -5,6 +5,7 @@ from gluonish.gluon import data as data
 from gluonish.gluon import loss as loss
 from gluonish.gluon import nn as nn
 from gluonish.gluon import parameter as parameter
+from gluonish.gluon import probability as probability
 from gluonish.gluon import rnn as rnn
 from gluonish.gluon import trainer as trainer
 from gluonish.gluon import utils as utils

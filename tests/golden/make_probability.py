@@ -6,12 +6,13 @@ Run it with a virtual environment that has scipy 1.17, from anywhere:
 
 ``<distribution> <method>`` holds a number for each case: log_prob and cdf of its values, icdf of
 `PROBABILITIES`, entropy, mean and variance. ``kl <p> <q>`` is a divergence by quadrature, or by a
-sum. ``gammainc`` and ``betainc`` are incomplete functions on a grid, ``gamma slope`` the derivatives
-of quantiles of the gamma distribution by its shape parameter.
+sum. ``gammainc`` and ``betainc`` are incomplete functions on a grid, ``gamma slope`` derivatives of
+quantiles of the gamma distribution by its shape parameter.
 """
 
 import sys
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -71,11 +72,13 @@ def vector_results(name):
         trials = TRIALS if name == "Multinomial" else 1
         frozen = [st.multinomial(trials, row["prob"]) for row in rows]
         hot = values if name != "Categorical" else np.eye(3)[values.astype(int)]
-        found = {"log_prob": [f.logpmf(v) for f, v in zip(frozen, hot)]}
+        found = {"log_prob": [f.logpmf(v) for f, v in zip(frozen, hot, strict=True)]}
         if name != "Multinomial":
             found["entropy"] = [float(f.entropy()) for f in frozen]
         if name == "Categorical":
-            found["cdf"] = [row["prob"][: int(v) + 1].sum() for row, v in zip(rows, values)]
+            found["cdf"] = [
+                row["prob"][: int(v) + 1].sum() for row, v in zip(rows, values, strict=True)
+            ]
         else:
             found["mean"] = [trials * row["prob"] for row in rows]
             found["variance"] = (
@@ -91,13 +94,13 @@ def vector_results(name):
         frozen = [st.multivariate_normal(row["loc"], row["cov"]) for row in rows]
         diagonals = [np.diag(row["cov"]) for row in rows]
         means = {"mean": [row["loc"] for row in rows], "variance": diagonals}
-    logs = {"log_prob": [f.logpdf(v) for f, v in zip(frozen, values)]}
+    logs = {"log_prob": [f.logpdf(v) for f, v in zip(frozen, values, strict=True)]}
     return {**logs, **means, "entropy": [float(f.entropy()) for f in frozen]}
 
 
 def divergence(names, params):
     """Integrate, or sum, p (log p - log q)."""
-    p, q = (FROZEN[name](**param) for name, param in zip(names, params))
+    p, q = (FROZEN[name](**param) for name, param in zip(names, params, strict=True))
     if hasattr(p.dist, "logpmf"):
         k = np.arange(0, 2000)
         k = k[p.pmf(k) > 0]
@@ -109,7 +112,7 @@ def divergence(names, params):
         return p.logpdf(x) - q.logpdf(x)
 
     edges = [0, 1e-8, 1e-4, 0.1, 0.5, 0.9, 1 - 1e-4, 1 - 1e-8, 1]
-    parts = [integrate.quad(at, a, b, limit=400, epsabs=1e-13) for a, b in zip(edges, edges[1:])]
+    parts = [integrate.quad(at, a, b, limit=400, epsabs=1e-13) for a, b in pairwise(edges)]
     return sum(part[0] for part in parts)
 
 

@@ -71,6 +71,16 @@ _npi_pareto _npi_powerd _npi_weibull
   a: Shape parameter of the distribution, above 0
 _npi_bernoulli
   input1: prob or logit, if it is an array
+_draw_gamma
+  alpha: Shape parameters, above 0
+_draw_poisson
+  lam: Means, of at least 0
+_draw_binomial
+  n: Numbers of trials
+  p: Probabilities of success
+_draw_negative_binomial
+  n: Numbers of successes, above 0
+  p: Probabilities of success
 _npi_choice
   input1: Values to draw from, or the probabilities
   input2: The probabilities

@@ -33,7 +33,8 @@ _NODES = 128
 _FIRST, _LAST = -3.5, 4.6  # of t
 _ELEMENTS = 1 << 17  # of the temporaries of a chunk: nodes times elements; more on GPUs
 _ELEMENTS_GPU = 1 << 25
-_STEPS = 100  # of Newton's method, which needs about 8, or of bisection
+_STEPS = 100  # at most, of Newton's method, which needs about 8, or of bisection
+_CLOSE = 1e-8  # a step of Newton's method, after which the error is of the order of its square
 _FURTHEST = 700.0  # of log x and logit x, whose exponentials are finite
 _STIRLING = 12.0  # from here on, Stirling's series is exact to round-off
 
@@ -210,7 +211,7 @@ def beta_slopes(xp: ModuleType, a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:
     by_a = signed * (first - (_special(xp, "digamma", p) - both) * total)
     by_b = signed * (second - (_special(xp, "digamma", q) - both) * total)
     slopes = (by_a, by_b, front / (z * (1 - z)))
-    return tuple(xp.where(ok, slope, 0.0) for slope in slopes)  # type: ignore[return-value]
+    return tuple(xp.where(ok, slope, 0.0) for slope in slopes)
 
 
 def _solve(
@@ -237,11 +238,10 @@ def _solve(
         right = (value > target) == rising
         low, high = xp.where(right, low, y), xp.where(right, y, high)
         proposed = y - (value - target) / slope
+        close = xp.abs(proposed - y) < _CLOSE * (1 + xp.abs(y))
         inside = (proposed > low) & (proposed < high)  # False for NaN
-        proposed = xp.where(inside, proposed, (low + high) / 2)
-        moved = xp.abs(proposed - y) > 1e-15 * (1 + xp.abs(y))
-        y = proposed
-        if not bool(moved.any()):
+        y = xp.where(inside | close, proposed, (low + high) / 2)
+        if bool(close.all()):
             break
     return y
 

@@ -50,7 +50,7 @@ class Categorical(EventProbabilities):
     def _log_density(self, value: Any) -> Any:
         shape = broadcast_shapes("Categorical.log_prob", value.shape, self._batch_shape)
         logs = np.broadcast_to(self._log_events, (*shape, self.num_events))
-        picked = npx.pick(logs, np.broadcast_to(value, shape), axis=-1)
+        picked: Any = npx.pick(logs, np.broadcast_to(value, shape), axis=-1)
         return picked.reshape(shape)  # pick returns (1,) for a vector
 
     def _draw(self, shape: tuple[int, ...]) -> Any:

@@ -78,11 +78,11 @@ class Constraint:
 
     def _require(self, value: Any, what: str, name: str) -> Any:
         """Check a value; an error names the object ``what`` and its argument ``name``."""
-        holds = self._holds(value)
+        holds: Any = self._holds(value)
         if isinstance(holds, NDArray) and holds.is_traced:
             checked = constraint_check(holds, f"{what}: expected {name} {self._text()}")
             return value * checked.astype(value.dtype)
-        if not (bool(holds.all()) if isinstance(holds, NDArray) else bool(holds)):
+        if not bool(np.all(holds) if isinstance(holds, NDArray) else holds):
             raise ArgumentError(
                 f"{what}: expected {name} {self._text()}, got {_offender(value, holds)}"
             )

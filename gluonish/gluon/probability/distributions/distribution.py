@@ -72,6 +72,10 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         given = self._given()
+        dtype = widest(tuple(given.values()))
+        for name, value in given.items():
+            if not is_number(value) and value.dtype != dtype:
+                given[name] = vars(self)[name] = value.astype(dtype)
         self._batch_shape = self._broadcast(given)
         if self._validate_args:
             for name, value in given.items():

@@ -25,12 +25,17 @@ from gluonish.gluon.probability.distributions.laplace import Laplace
 from gluonish.gluon.probability.distributions.multivariate_normal import MultivariateNormal
 from gluonish.gluon.probability.distributions.normal import Normal
 from gluonish.gluon.probability.distributions.one_hot_categorical import OneHotCategorical
-from gluonish.gluon.probability.distributions.parameters import choose, digamma, gammaln, xlogy
+from gluonish.gluon.probability.distributions.parameters import (
+    choose,
+    digamma,
+    gammaln,
+    solve_lower,
+    xlogy,
+)
 from gluonish.gluon.probability.distributions.pareto import Pareto
 from gluonish.gluon.probability.distributions.poisson import Poisson
 from gluonish.gluon.probability.distributions.uniform import Uniform
 from gluonish.gluon.probability.distributions.utils import sum_right_most
-from gluonish.numpy.calls import call
 
 __all__ = ["empirical_kl", "kl_divergence", "register_kl"]
 
@@ -252,14 +257,9 @@ register_kl(OneHotCategorical, OneHotCategorical)(_events)
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _normals(p: Any, q: Any) -> Any:
     size = p.loc.shape[-1]
-    centered = np.expand_dims(q.loc - p.loc, -1)
-    batch = official.broadcast_shapes(
-        centered.shape[:-2], p.scale_tril.shape[:-2], q.scale_tril.shape[:-2]
-    )
-    root = np.broadcast_to(q.scale_tril, (*batch, size, size))
-    both = [np.broadcast_to(x, (*batch, size, x.shape[-1])) for x in (p.scale_tril, centered)]
-    solved = call("_linalg_trsm", (root, np.concatenate(both, axis=-1)))
-    squares = np.sum(np.square(solved), axis=(-2, -1))
+    shift = np.squeeze(solve_lower(q.scale_tril, np.expand_dims(q.loc - p.loc, -1)), -1)
+    root = solve_lower(q.scale_tril, p.scale_tril)
+    squares = np.sum(np.square(shift), axis=-1) + np.sum(np.square(root), axis=(-2, -1))
     return q._log_determinant - p._log_determinant + 0.5 * (squares - size)
 
 

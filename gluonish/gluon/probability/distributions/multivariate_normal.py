@@ -10,8 +10,8 @@ from gluonish.gluon.probability.distributions.constraint import (
     Real,
 )
 from gluonish.gluon.probability.distributions.distribution import Distribution
+from gluonish.gluon.probability.distributions.parameters import solve_lower
 from gluonish.gluon.probability.distributions.utils import cached_property
-from gluonish.numpy.calls import call
 
 __all__ = ["MultivariateNormal"]
 
@@ -81,12 +81,7 @@ class MultivariateNormal(Distribution):
 
     def _log_density(self, value: Any) -> Any:
         centered = np.expand_dims(value - self.loc, -1)
-        root = self.scale_tril
-        batch = np.broadcast_to(root, centered.shape[:-2] + root.shape[-2:])
-        if root.ndim > centered.ndim:
-            batch = root
-            centered = np.broadcast_to(centered, (*root.shape[:-1], 1))
-        solved = call("_linalg_trsm", (batch, centered))
+        solved = solve_lower(self.scale_tril, centered)
         squares = np.sum(np.square(np.squeeze(solved, -1)), axis=-1)
         size = self.loc.shape[-1]
         return -0.5 * squares - self._log_determinant - 0.5 * size * math.log(2 * math.pi)

@@ -33,6 +33,7 @@ __all__ = [
     "narrow",
     "open_uniform",
     "softplus",
+    "solve_lower",
     "standard_gamma",
     "wide",
     "widest",
@@ -150,6 +151,16 @@ def betaincinv(a: Any, b: Any, p: Any) -> Any:
 def softplus(x: Any) -> Any:
     """Compute log(1 + exp(x))."""
     return call("_softplus", (x,)) if is_value(x) else float(official.logaddexp(x, 0.0))
+
+
+def solve_lower(root: Any, columns: Any) -> Any:
+    """Solve root x = columns, for lower triangular matrices (..., N, N) and (..., N, K)."""
+    dtype = widest((root, columns))
+    batch = official.broadcast_shapes(root.shape[:-2], columns.shape[:-2])
+    sides = (
+        np.broadcast_to(side.astype(dtype), batch + side.shape[-2:]) for side in (root, columns)
+    )
+    return call("_linalg_trsm", tuple(sides))
 
 
 def wide(x: Any) -> Any:

@@ -20,6 +20,7 @@ class _LogitRelaxedBernoulli(BinaryParameters):
 
     has_grad = True
     support = Real()
+    T: Any
     arg_constraints = {"prob": Interval(0, 1), "logit": Real()}  # noqa: RUF012
 
     def __init__(

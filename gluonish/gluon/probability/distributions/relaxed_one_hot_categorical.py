@@ -20,6 +20,7 @@ class _LogRelaxedOneHotCategorical(EventProbabilities):
 
     has_grad = True
     support = Real()
+    T: Any
 
     def __init__(
         self,

@@ -131,6 +131,8 @@ def _to_interval(constraint: Any) -> Transformation:
     return ComposeTransform([SigmoidTransform(), AffineTransform(lower, upper - lower)])
 
 
-@transform_to.register(Simplex)
 def _to_simplex(constraint: Any) -> Transformation:
     return SoftmaxTransform()
+
+
+transform_to.register(Simplex, _to_simplex)
