@@ -1615,6 +1615,52 @@ def _contrib_interleaved_matmul_selfatt_valatt(
     name: str | None = None,
 ) -> NDArray:
     """Values of self-attention weighted by attention, summed over the keys."""
+def _contrib_intgemm_fully_connected(
+    data: NDArray,
+    weight: NDArray | None = None,
+    scaling: NDArray | None = None,
+    bias: NDArray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    out_type: Literal["float32", "int32"] | DType = "float32",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Multiply prepared data by a prepared weight: ``scaling * data weight^T + bias``."""
+def _contrib_intgemm_maxabsolute(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The largest absolute value, which `intgemm_prepare_data` takes."""
+def _contrib_intgemm_prepare_data(
+    data: NDArray,
+    maxabs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Convert data to int8: ``round(data * 127 / maxabs)``, clipped to [-127, 127]."""
+def _contrib_intgemm_prepare_weight(
+    weight: NDArray,
+    maxabs: NDArray | None = None,
+    already_quantized: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Convert a weight to int8, for `intgemm_fully_connected`."""
+def _contrib_intgemm_take_weight(
+    weight: NDArray,
+    indices: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Select rows of a prepared weight."""
 def _contrib_mrcnn_mask_target(
     rois: NDArray,
     gt_masks: NDArray,
@@ -5843,6 +5889,13 @@ def _npx_activation(
 ) -> NDArray:
     """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
     + |data|), or tanh."""
+def _npx_add_n(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sum arrays of the same shape and dtype."""
 def _npx_add_rms_norm(
     data: NDArray,
     residual: NDArray,
@@ -5907,6 +5960,87 @@ def _npx_batch_norm(
 ) -> NDArray:
     """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each index of axis
     (each channel)."""
+def _npx_bipartite_matching(
+    data: NDArray,
+    is_ascend: bool | int = False,
+    threshold: float = ...,
+    topk: int = -1,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Match rows with columns greedily: the pair with the best score first, then the best remaining
+    pair."""
+def _npx_box_decode(
+    data: NDArray,
+    anchors: NDArray,
+    std0: float = 1.0,
+    std1: float = 1.0,
+    std2: float = 1.0,
+    std3: float = 1.0,
+    clip: float = -1.0,
+    format: Literal["center", "corner"] | str = "center",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Decode predicted offsets from anchors to boxes, as corners (xmin, ymin, xmax, ymax)."""
+def _npx_box_encode(
+    samples: NDArray,
+    matches: NDArray,
+    anchors: NDArray,
+    refs: NDArray,
+    means: NDArray,
+    stds: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Compute training targets: the offsets from anchors to their matched boxes, and a mask."""
+def _npx_box_iou(
+    lhs: NDArray,
+    rhs: NDArray,
+    format: Literal["center", "corner"] | str = "corner",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Compute the intersection over union (IoU) of all pairs of boxes."""
+def _npx_box_nms(
+    data: NDArray,
+    overlap_thresh: float = 0.5,
+    valid_thresh: float = 0.0,
+    topk: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = -1,
+    background_id: int = -1,
+    force_suppress: bool | int = False,
+    in_format: Literal["center", "corner"] | str = "corner",
+    out_format: Literal["center", "corner"] | str = "corner",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
+def _npx_broadcast_greater(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs > rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
+def _npx_broadcast_like(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_axes: int | Sequence[int] | None = None,
+    rhs_axes: int | Sequence[int] | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Broadcast lhs to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes."""
 def _npx_cast(
     data: NDArray,
     dtype: DType,
@@ -5924,6 +6058,59 @@ def _npx_constraint_check(
 ) -> NDArray:
     """True if all elements are true; otherwise an error with the text msg when the result is waited
     for."""
+def _npx_contrib_calibrate_entropy(
+    hist: NDArray,
+    hist_edges: NDArray,
+    num_quantized_bins: int = 255,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Compute the threshold with the least relative entropy (information loss) when a histogram is
+    quantized, and that entropy."""
+def _npx_contrib_quantize(
+    data: NDArray,
+    min_range: NDArray,
+    max_range: NDArray,
+    out_type: Literal["int8", "uint8"] | str = "uint8",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Convert data to int8 or uint8, and return the represented range."""
+def _npx_contrib_quantize_v2(
+    data: NDArray,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Convert data to int8 or uint8, and return the represented range."""
+def _npx_contrib_quantized_rnn(
+    data: NDArray,
+    parameters: NDArray | None = None,
+    state: NDArray | None = None,
+    state_cell: NDArray | None = None,
+    data_scale: NDArray | None = None,
+    data_shift: NDArray | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Apply recurrent layers to data from _contrib_quantize_asym, with its scale and shift."""
 def _npx_convolution(
     data: NDArray,
     weight: NDArray | None = None,
@@ -5956,6 +6143,20 @@ def _npx_cross_entropy(
     name: str | None = None,
 ) -> NDArray:
     """Cross entropy of softmax(data) over the last axis with the classes in label."""
+def _npx_ctc_loss(
+    data: NDArray,
+    label: NDArray | None = None,
+    data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def _npx_deconvolution(
     data: NDArray,
     weight: NDArray | None = None,
@@ -5979,6 +6180,27 @@ def _npx_deconvolution(
 ) -> NDArray:
     """Transposed convolution: add up num_filter filters, scaled by the data, at every position, and
     add the bias."""
+def _npx_deformable_convolution(
+    data: NDArray,
+    offset: NDArray | None = None,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Apply deformable convolution: sample the elements of each window at offsets, with bilinear
+    interpolation."""
 def _npx_digamma(
     data: NDArray,
     *,
@@ -6068,6 +6290,98 @@ def _npx_geglu(
     name: str | None = None,
 ) -> NDArray:
     """GELU of gate, or an approximation of it, times value, elementwise."""
+def _npx_instance_norm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    eps: float = 0.001,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each sample and
+    channel."""
+def _npx_interleaved_matmul_encdec_qk(
+    queries: NDArray,
+    keys_values: NDArray,
+    heads: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Attention scores: products of queries and keys, divided by sqrt(units)."""
+def _npx_interleaved_matmul_encdec_valatt(
+    keys_values: NDArray,
+    attention: NDArray,
+    heads: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Values weighted by attention, summed over the keys."""
+def _npx_interleaved_matmul_selfatt_qk(
+    queries_keys_values: NDArray,
+    heads: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Self-attention scores: products of queries and keys, divided by sqrt(units)."""
+def _npx_interleaved_matmul_selfatt_valatt(
+    queries_keys_values: NDArray,
+    attention: NDArray,
+    heads: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Values of self-attention weighted by attention, summed over the keys."""
+def _npx_intgemm_fully_connected(
+    data: NDArray,
+    weight: NDArray | None = None,
+    scaling: NDArray | None = None,
+    bias: NDArray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    out_type: Literal["float32", "int32"] | DType = "float32",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Multiply prepared data by a prepared weight: ``scaling * data weight^T + bias``."""
+def _npx_intgemm_maxabsolute(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The largest absolute value, which `intgemm_prepare_data` takes."""
+def _npx_intgemm_prepare_data(
+    data: NDArray,
+    maxabs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Convert data to int8: ``round(data * 127 / maxabs)``, clipped to [-127, 127]."""
+def _npx_intgemm_prepare_weight(
+    weight: NDArray,
+    maxabs: NDArray | None = None,
+    already_quantized: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Convert a weight to int8, for `intgemm_fully_connected`."""
+def _npx_intgemm_take_weight(
+    weight: NDArray,
+    indices: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Select rows of a prepared weight."""
 def _npx_layer_norm(
     data: NDArray,
     gamma: NDArray,
@@ -6119,6 +6433,29 @@ def _npx_log_softmax(
     name: str | None = None,
 ) -> NDArray:
     """Logarithm of softmax along axis, of data / temperature."""
+def _npx_modulated_deformable_convolution(
+    data: NDArray,
+    offset: NDArray | None = None,
+    mask: NDArray | None = None,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    im2col_step: int = 64,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Apply modulated deformable convolution: sample the elements of each window at offsets, with
+    bilinear interpolation, and multiply each element by mask."""
 def _npx_multibox_detection(
     cls_prob: NDArray,
     loc_pred: NDArray,
@@ -6171,6 +6508,18 @@ def _npx_nonzero(
     name: str | None = None,
 ) -> NDArray:
     """Coordinates of the elements that are not 0, a row for each, as int64."""
+def _npx_norm(
+    data: NDArray,
+    ord: int = 2,
+    axis: int | Sequence[int] | None = None,
+    out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or the
+    square root of the sum of squares (ord=2)."""
 def _npx_one_hot(
     indices: NDArray,
     depth: int,
@@ -6182,6 +6531,16 @@ def _npx_one_hot(
     name: str | None = None,
 ) -> NDArray:
     """Return rows of depth values: on_value at the index, off_value elsewhere."""
+def _npx_pad(
+    data: NDArray,
+    mode: Literal["constant", "edge", "reflect"] | str,
+    pad_width: int | Sequence[int],
+    constant_value: float = 0.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Pad data."""
 def _npx_pick(
     data: NDArray,
     index: NDArray,
@@ -6210,6 +6569,154 @@ def _npx_pooling(
     name: str | None = None,
 ) -> NDArray:
     """Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes."""
+def _npx_quantized_act(
+    data: NDArray,
+    min_data: NDArray,
+    max_data: NDArray,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Apply an activation to a quantized array; act_type must be relu."""
+def _npx_quantized_conv(
+    data: NDArray,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    min_data: NDArray | None = None,
+    max_data: NDArray | None = None,
+    min_weight: NDArray | None = None,
+    max_weight: NDArray | None = None,
+    min_bias: NDArray | None = None,
+    max_bias: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Convolve quantized arrays, with the attributes of Convolution."""
+def _npx_quantized_elemwise_add(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_min: NDArray,
+    lhs_max: NDArray,
+    rhs_min: NDArray,
+    rhs_max: NDArray,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Add two quantized arrays, as int32 with a range that holds all sums."""
+def _npx_quantized_elemwise_mul(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_min: NDArray,
+    lhs_max: NDArray,
+    rhs_min: NDArray,
+    rhs_max: NDArray,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    enable_float_output: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Multiply two quantized arrays, as int32 with its range."""
+def _npx_quantized_embedding(
+    data: NDArray,
+    weight: NDArray,
+    min_weight: NDArray,
+    max_weight: NDArray,
+    input_dim: int,
+    output_dim: int,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Look up rows of a quantized weight; the range does not change."""
+def _npx_quantized_flatten(
+    data: NDArray,
+    min_data: NDArray,
+    max_data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Flatten all axes of a quantized array after the first."""
+def _npx_quantized_fully_connected(
+    data: NDArray,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    min_data: NDArray | None = None,
+    max_data: NDArray | None = None,
+    min_weight: NDArray | None = None,
+    max_weight: NDArray | None = None,
+    min_bias: NDArray | None = None,
+    max_bias: NDArray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Apply the dense layer x W^T + b to quantized arrays."""
+def _npx_quantized_pooling(
+    data: NDArray,
+    min_data: NDArray,
+    max_data: NDArray,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Compute the maximum or mean over windows of a quantized array; attributes are as in
+    Pooling."""
+def _npx_quantized_reshape(
+    data: NDArray,
+    min_data: NDArray,
+    max_data: NDArray,
+    newshape: int | Sequence[int],
+    reverse: bool | int = False,
+    order: str = "C",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Reshape a quantized array; attributes are as in npx.reshape."""
+def _npx_quantized_transpose(
+    data: NDArray,
+    min_data: NDArray,
+    max_data: NDArray,
+    axes: int | Sequence[int] | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Permute the axes of a quantized array; without axes, reverse them."""
 def _npx_relu(
     data: NDArray,
     *,
@@ -6217,6 +6724,18 @@ def _npx_relu(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise maximum of data and 0."""
+def _npx_requantize(
+    data: NDArray,
+    min_range: NDArray,
+    max_range: NDArray,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Convert int32 data to int8 or uint8, and return the new range."""
 def _npx_reshape(
     a: NDArray,
     newshape: int | Sequence[int],
@@ -6306,6 +6825,23 @@ def _npx_rotary_embedding(
     name: str | None = None,
 ) -> NDArray:
     """Rotate pairs of elements by the angle position * base^(-2 i / dim) of pair i."""
+def _npx_round_ste(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Round data to the nearest integer; the gradient passes through unchanged."""
+def _npx_scalar_poisson(
+    lam: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw integers from the Poisson distribution with mean lam."""
 def _npx_scaled_dot_product_attention(
     query: NDArray,
     key: NDArray | None = None,
@@ -6328,6 +6864,16 @@ def _npx_scaled_dot_product_attention(
     name: str | None = None,
 ) -> NDArray:
     """Attention: softmax of scaled products of queries and keys, times values."""
+def _npx_sequence_last(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool | int = False,
+    axis: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The last step of every sequence."""
 def _npx_sequence_mask(
     data: NDArray,
     sequence_length: NDArray | None = None,
@@ -6339,6 +6885,16 @@ def _npx_sequence_mask(
     name: str | None = None,
 ) -> NDArray:
     """data with everything after the end of each sequence set to value."""
+def _npx_sequence_reverse(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool | int = False,
+    axis: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Every sequence reversed; the steps after its end are unchanged."""
 def _npx_shape_array(
     data: NDArray,
     *,
@@ -6353,6 +6909,13 @@ def _npx_sigmoid(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise 1 / (1 + exp(-data))."""
+def _npx_sign_ste(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Compute the sign of data (-1, 0 or 1); the gradient passes through unchanged."""
 def _npx_sldwin_atten_context(
     score: NDArray,
     value: NDArray,
@@ -6396,6 +6959,25 @@ def _npx_slice(
     name: str | None = None,
 ) -> NDArray:
     """Slice data from begin up to end in steps of step, as Python slices."""
+def _npx_slice_channel(
+    data: NDArray,
+    num_outputs: int,
+    axis: int = 1,
+    squeeze_axis: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Split data into num_outputs equal pieces along axis."""
+def _npx_slice_like(
+    data: NDArray,
+    shape_like: NDArray,
+    axes: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Slice the first elements of data along axes (all by default), to the sizes of shape_like."""
 def _npx_smooth_l1(
     data: NDArray,
     scalar: float = 1.0,
@@ -6417,6 +6999,20 @@ def _npx_softmax(
     name: str | None = None,
 ) -> NDArray:
     """e^x / sum of e^x along axis, of data / temperature."""
+def _npx_softsign(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise data / (1 + abs(data))."""
+def _npx_stop_gradient(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return data, and stop the gradient."""
 def _npx_swiglu(
     data: NDArray,
     value: NDArray | None = None,
@@ -6427,6 +7023,34 @@ def _npx_swiglu(
     name: str | None = None,
 ) -> NDArray:
     """gate * sigmoid(gate) times value, elementwise."""
+def _npx_sync_batch_norm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    ndev: int = 1,
+    key: str = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Compute (data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel
+    over all devices."""
+def _npx_tensor_poisson(
+    lam: NDArray,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw integers from Poisson distributions with mean lam."""
 def _npx_topk(
     data: NDArray,
     axis: int | None = -1,

@@ -633,6 +633,52 @@ def interleaved_matmul_selfatt_valatt(
     name: str | None = None,
 ) -> NDArray:
     """Values of self-attention weighted by attention, summed over the keys."""
+def intgemm_fully_connected(
+    data: NDArray,
+    weight: NDArray | None = None,
+    scaling: NDArray | None = None,
+    bias: NDArray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    out_type: Literal["float32", "int32"] | DType = "float32",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Multiply prepared data by a prepared weight: ``scaling * data weight^T + bias``."""
+def intgemm_maxabsolute(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The largest absolute value, which `intgemm_prepare_data` takes."""
+def intgemm_prepare_data(
+    data: NDArray,
+    maxabs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Convert data to int8: ``round(data * 127 / maxabs)``, clipped to [-127, 127]."""
+def intgemm_prepare_weight(
+    weight: NDArray,
+    maxabs: NDArray | None = None,
+    already_quantized: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Convert a weight to int8, for `intgemm_fully_connected`."""
+def intgemm_take_weight(
+    weight: NDArray,
+    indices: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Select rows of a prepared weight."""
 def mrcnn_mask_target(
     rois: NDArray,
     gt_masks: NDArray,

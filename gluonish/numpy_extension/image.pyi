@@ -5,7 +5,13 @@ from gluonish.numpy.array import ndarray
 from gluonish.numpy.views import operator_view as operator_view
 from gluonish.numpy_extension.operators import IMAGE_NAMES as IMAGE_NAMES
 from gluonish.numpy_extension.operators import make_function as make_function
+from gluonish.numpy_extension.random_crops import random_crop as random_crop
+from gluonish.numpy_extension.random_crops import random_resized_crop as random_resized_crop
 
+__all__ = [
+    "random_crop",
+    "random_resized_crop",
+]
 
 def adjust_lighting(
     data: ndarray,

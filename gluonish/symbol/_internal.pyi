@@ -1734,6 +1734,57 @@ def _contrib_interleaved_matmul_selfatt_valatt(
     out: None = None,
 ) -> Symbol:
     """Values of self-attention weighted by attention, summed over the keys."""
+def _contrib_intgemm_fully_connected(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    scaling: Symbol | None = None,
+    bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    out_type: Literal["float32", "int32"] | DType = "float32",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Multiply prepared data by a prepared weight: ``scaling * data weight^T + bias``."""
+def _contrib_intgemm_maxabsolute(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The largest absolute value, which `intgemm_prepare_data` takes."""
+def _contrib_intgemm_prepare_data(
+    data: Symbol | None = None,
+    maxabs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convert data to int8: ``round(data * 127 / maxabs)``, clipped to [-127, 127]."""
+def _contrib_intgemm_prepare_weight(
+    weight: Symbol | None = None,
+    maxabs: Symbol | None = None,
+    already_quantized: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convert a weight to int8, for `intgemm_fully_connected`."""
+def _contrib_intgemm_take_weight(
+    weight: Symbol | None = None,
+    indices: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Select rows of a prepared weight."""
 def _contrib_mrcnn_mask_target(
     rois: Symbol | None = None,
     gt_masks: Symbol | None = None,
@@ -6379,6 +6430,14 @@ def _npx_activation(
 ) -> Symbol:
     """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
     + |data|), or tanh."""
+def _npx_add_n(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum arrays of the same shape and dtype."""
 def _npx_add_rms_norm(
     data: Symbol | None = None,
     residual: Symbol | None = None,
@@ -6448,6 +6507,94 @@ def _npx_batch_norm(
 ) -> Symbol:
     """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each index of axis
     (each channel)."""
+def _npx_bipartite_matching(
+    data: Symbol | None = None,
+    is_ascend: bool | int = False,
+    threshold: float = ...,
+    topk: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Match rows with columns greedily: the pair with the best score first, then the best remaining
+    pair."""
+def _npx_box_decode(
+    data: Symbol | None = None,
+    anchors: Symbol | None = None,
+    std0: float = 1.0,
+    std1: float = 1.0,
+    std2: float = 1.0,
+    std3: float = 1.0,
+    clip: float = -1.0,
+    format: Literal["center", "corner"] | str = "center",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Decode predicted offsets from anchors to boxes, as corners (xmin, ymin, xmax, ymax)."""
+def _npx_box_encode(
+    samples: Symbol | None = None,
+    matches: Symbol | None = None,
+    anchors: Symbol | None = None,
+    refs: Symbol | None = None,
+    means: Symbol | None = None,
+    stds: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Compute training targets: the offsets from anchors to their matched boxes, and a mask."""
+def _npx_box_iou(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    format: Literal["center", "corner"] | str = "corner",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Compute the intersection over union (IoU) of all pairs of boxes."""
+def _npx_box_nms(
+    data: Symbol | None = None,
+    overlap_thresh: float = 0.5,
+    valid_thresh: float = 0.0,
+    topk: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = -1,
+    background_id: int = -1,
+    force_suppress: bool | int = False,
+    in_format: Literal["center", "corner"] | str = "corner",
+    out_format: Literal["center", "corner"] | str = "corner",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
+def _npx_broadcast_greater(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs > rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
+def _npx_broadcast_like(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    lhs_axes: int | Sequence[int] | None = None,
+    rhs_axes: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Broadcast lhs to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes."""
 def _npx_cast(
     data: Symbol | None = None,
     dtype: DType = ...,
@@ -6467,6 +6614,63 @@ def _npx_constraint_check(
 ) -> Symbol:
     """True if all elements are true; otherwise an error with the text msg when the result is waited
     for."""
+def _npx_contrib_calibrate_entropy(
+    hist: Symbol | None = None,
+    hist_edges: Symbol | None = None,
+    num_quantized_bins: int = 255,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Compute the threshold with the least relative entropy (information loss) when a histogram is
+    quantized, and that entropy."""
+def _npx_contrib_quantize(
+    data: Symbol | None = None,
+    min_range: Symbol | None = None,
+    max_range: Symbol | None = None,
+    out_type: Literal["int8", "uint8"] | str = "uint8",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convert data to int8 or uint8, and return the represented range."""
+def _npx_contrib_quantize_v2(
+    data: Symbol | None = None,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convert data to int8 or uint8, and return the represented range."""
+def _npx_contrib_quantized_rnn(
+    data: Symbol | None = None,
+    parameters: Symbol | None = None,
+    state: Symbol | None = None,
+    state_cell: Symbol | None = None,
+    data_scale: Symbol | None = None,
+    data_shift: Symbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Apply recurrent layers to data from _contrib_quantize_asym, with its scale and shift."""
 def _npx_convolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -6501,6 +6705,21 @@ def _npx_cross_entropy(
     out: None = None,
 ) -> Symbol:
     """Cross entropy of softmax(data) over the last axis with the classes in label."""
+def _npx_ctc_loss(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    data_lengths: Symbol | None = None,
+    label_lengths: Symbol | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def _npx_deconvolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -6525,6 +6744,28 @@ def _npx_deconvolution(
 ) -> Symbol:
     """Transposed convolution: add up num_filter filters, scaled by the data, at every position, and
     add the bias."""
+def _npx_deformable_convolution(
+    data: Symbol | None = None,
+    offset: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Apply deformable convolution: sample the elements of each window at offsets, with bilinear
+    interpolation."""
 def _npx_digamma(
     data: Symbol | None = None,
     *,
@@ -6624,6 +6865,108 @@ def _npx_geglu(
     out: None = None,
 ) -> Symbol:
     """GELU of gate, or an approximation of it, times value, elementwise."""
+def _npx_instance_norm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    eps: float = 0.001,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each sample and
+    channel."""
+def _npx_interleaved_matmul_encdec_qk(
+    queries: Symbol | None = None,
+    keys_values: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Attention scores: products of queries and keys, divided by sqrt(units)."""
+def _npx_interleaved_matmul_encdec_valatt(
+    keys_values: Symbol | None = None,
+    attention: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values weighted by attention, summed over the keys."""
+def _npx_interleaved_matmul_selfatt_qk(
+    queries_keys_values: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Self-attention scores: products of queries and keys, divided by sqrt(units)."""
+def _npx_interleaved_matmul_selfatt_valatt(
+    queries_keys_values: Symbol | None = None,
+    attention: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values of self-attention weighted by attention, summed over the keys."""
+def _npx_intgemm_fully_connected(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    scaling: Symbol | None = None,
+    bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    out_type: Literal["float32", "int32"] | DType = "float32",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Multiply prepared data by a prepared weight: ``scaling * data weight^T + bias``."""
+def _npx_intgemm_maxabsolute(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The largest absolute value, which `intgemm_prepare_data` takes."""
+def _npx_intgemm_prepare_data(
+    data: Symbol | None = None,
+    maxabs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convert data to int8: ``round(data * 127 / maxabs)``, clipped to [-127, 127]."""
+def _npx_intgemm_prepare_weight(
+    weight: Symbol | None = None,
+    maxabs: Symbol | None = None,
+    already_quantized: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convert a weight to int8, for `intgemm_fully_connected`."""
+def _npx_intgemm_take_weight(
+    weight: Symbol | None = None,
+    indices: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Select rows of a prepared weight."""
 def _npx_layer_norm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -6679,6 +7022,30 @@ def _npx_log_softmax(
     out: None = None,
 ) -> Symbol:
     """Logarithm of softmax along axis, of data / temperature."""
+def _npx_modulated_deformable_convolution(
+    data: Symbol | None = None,
+    offset: Symbol | None = None,
+    mask: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    im2col_step: int = 64,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Apply modulated deformable convolution: sample the elements of each window at offsets, with
+    bilinear interpolation, and multiply each element by mask."""
 def _npx_multibox_detection(
     cls_prob: Symbol | None = None,
     loc_pred: Symbol | None = None,
@@ -6735,6 +7102,19 @@ def _npx_nonzero(
     out: None = None,
 ) -> Symbol:
     """Coordinates of the elements that are not 0, a row for each, as int64."""
+def _npx_norm(
+    data: Symbol | None = None,
+    ord: int = 2,
+    axis: int | Sequence[int] | None = None,
+    out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or the
+    square root of the sum of squares (ord=2)."""
 def _npx_one_hot(
     indices: Symbol | None = None,
     depth: int = ...,
@@ -6747,6 +7127,17 @@ def _npx_one_hot(
     out: None = None,
 ) -> Symbol:
     """Return rows of depth values: on_value at the index, off_value elsewhere."""
+def _npx_pad(
+    data: Symbol | None = None,
+    mode: Literal["constant", "edge", "reflect"] | str = ...,
+    pad_width: int | Sequence[int] = ...,
+    constant_value: float = 0.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Pad data."""
 def _npx_pick(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -6777,6 +7168,164 @@ def _npx_pooling(
     out: None = None,
 ) -> Symbol:
     """Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes."""
+def _npx_quantized_act(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Apply an activation to a quantized array; act_type must be relu."""
+def _npx_quantized_conv(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    min_bias: Symbol | None = None,
+    max_bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convolve quantized arrays, with the attributes of Convolution."""
+def _npx_quantized_elemwise_add(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    lhs_min: Symbol | None = None,
+    lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None,
+    rhs_max: Symbol | None = None,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Add two quantized arrays, as int32 with a range that holds all sums."""
+def _npx_quantized_elemwise_mul(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    lhs_min: Symbol | None = None,
+    lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None,
+    rhs_max: Symbol | None = None,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    enable_float_output: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Multiply two quantized arrays, as int32 with its range."""
+def _npx_quantized_embedding(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    input_dim: int = ...,
+    output_dim: int = ...,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Look up rows of a quantized weight; the range does not change."""
+def _npx_quantized_flatten(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Flatten all axes of a quantized array after the first."""
+def _npx_quantized_fully_connected(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    min_bias: Symbol | None = None,
+    max_bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Apply the dense layer x W^T + b to quantized arrays."""
+def _npx_quantized_pooling(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Compute the maximum or mean over windows of a quantized array; attributes are as in
+    Pooling."""
+def _npx_quantized_reshape(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    newshape: int | Sequence[int] = ...,
+    reverse: bool | int = False,
+    order: str = "C",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Reshape a quantized array; attributes are as in npx.reshape."""
+def _npx_quantized_transpose(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    axes: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Permute the axes of a quantized array; without axes, reverse them."""
 def _npx_relu(
     data: Symbol | None = None,
     *,
@@ -6785,6 +7334,19 @@ def _npx_relu(
     out: None = None,
 ) -> Symbol:
     """Elementwise maximum of data and 0."""
+def _npx_requantize(
+    data: Symbol | None = None,
+    min_range: Symbol | None = None,
+    max_range: Symbol | None = None,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convert int32 data to int8 or uint8, and return the new range."""
 def _npx_reshape(
     a: Symbol | None = None,
     newshape: int | Sequence[int] = ...,
@@ -6880,6 +7442,25 @@ def _npx_rotary_embedding(
     out: None = None,
 ) -> Symbol:
     """Rotate pairs of elements by the angle position * base^(-2 i / dim) of pair i."""
+def _npx_round_ste(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Round data to the nearest integer; the gradient passes through unchanged."""
+def _npx_scalar_poisson(
+    lam: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Draw integers from the Poisson distribution with mean lam."""
 def _npx_scaled_dot_product_attention(
     query: Symbol | None = None,
     key: Symbol | None = None,
@@ -6903,6 +7484,17 @@ def _npx_scaled_dot_product_attention(
     out: None = None,
 ) -> Symbol:
     """Attention: softmax of scaled products of queries and keys, times values."""
+def _npx_sequence_last(
+    data: Symbol | None = None,
+    sequence_length: Symbol | None = None,
+    use_sequence_length: bool | int = False,
+    axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The last step of every sequence."""
 def _npx_sequence_mask(
     data: Symbol | None = None,
     sequence_length: Symbol | None = None,
@@ -6915,6 +7507,17 @@ def _npx_sequence_mask(
     out: None = None,
 ) -> Symbol:
     """data with everything after the end of each sequence set to value."""
+def _npx_sequence_reverse(
+    data: Symbol | None = None,
+    sequence_length: Symbol | None = None,
+    use_sequence_length: bool | int = False,
+    axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Every sequence reversed; the steps after its end are unchanged."""
 def _npx_shape_array(
     data: Symbol | None = None,
     *,
@@ -6931,6 +7534,14 @@ def _npx_sigmoid(
     out: None = None,
 ) -> Symbol:
     """Elementwise 1 / (1 + exp(-data))."""
+def _npx_sign_ste(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Compute the sign of data (-1, 0 or 1); the gradient passes through unchanged."""
 def _npx_sldwin_atten_context(
     score: Symbol | None = None,
     value: Symbol | None = None,
@@ -6978,6 +7589,27 @@ def _npx_slice(
     out: None = None,
 ) -> Symbol:
     """Slice data from begin up to end in steps of step, as Python slices."""
+def _npx_slice_channel(
+    data: Symbol | None = None,
+    num_outputs: int = ...,
+    axis: int = 1,
+    squeeze_axis: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Split data into num_outputs equal pieces along axis."""
+def _npx_slice_like(
+    data: Symbol | None = None,
+    shape_like: Symbol | None = None,
+    axes: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Slice the first elements of data along axes (all by default), to the sizes of shape_like."""
 def _npx_smooth_l1(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7001,6 +7633,22 @@ def _npx_softmax(
     out: None = None,
 ) -> Symbol:
     """e^x / sum of e^x along axis, of data / temperature."""
+def _npx_softsign(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data / (1 + abs(data))."""
+def _npx_stop_gradient(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Return data, and stop the gradient."""
 def _npx_swiglu(
     data: Symbol | None = None,
     value: Symbol | None = None,
@@ -7012,6 +7660,36 @@ def _npx_swiglu(
     out: None = None,
 ) -> Symbol:
     """gate * sigmoid(gate) times value, elementwise."""
+def _npx_sync_batch_norm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    ndev: int = 1,
+    key: str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Compute (data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel
+    over all devices."""
+def _npx_tensor_poisson(
+    lam: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Draw integers from Poisson distributions with mean lam."""
 def _npx_topk(
     data: Symbol | None = None,
     axis: int | None = -1,

@@ -670,6 +670,57 @@ def interleaved_matmul_selfatt_valatt(
     out: None = None,
 ) -> Symbol:
     """Values of self-attention weighted by attention, summed over the keys."""
+def intgemm_fully_connected(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    scaling: Symbol | None = None,
+    bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    out_type: Literal["float32", "int32"] | DType = "float32",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Multiply prepared data by a prepared weight: ``scaling * data weight^T + bias``."""
+def intgemm_maxabsolute(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The largest absolute value, which `intgemm_prepare_data` takes."""
+def intgemm_prepare_data(
+    data: Symbol | None = None,
+    maxabs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convert data to int8: ``round(data * 127 / maxabs)``, clipped to [-127, 127]."""
+def intgemm_prepare_weight(
+    weight: Symbol | None = None,
+    maxabs: Symbol | None = None,
+    already_quantized: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convert a weight to int8, for `intgemm_fully_connected`."""
+def intgemm_take_weight(
+    weight: Symbol | None = None,
+    indices: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Select rows of a prepared weight."""
 def mrcnn_mask_target(
     rois: Symbol | None = None,
     gt_masks: Symbol | None = None,

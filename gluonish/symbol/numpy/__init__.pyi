@@ -172,7 +172,7 @@ def bitwise_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Bitwise or."""
 def bitwise_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Bitwise exclusive or."""
-def blackman(M: int, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
+def blackman(M: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the Blackman window of ``M`` points."""
 def bool(value: Any = False) -> NumpySymbol:
     """Boolean type (True or False), stored as a byte."""
@@ -317,7 +317,7 @@ def einsum(*operands: Any, **kwargs: Any) -> NumpySymbol:
     """Evaluate Einstein's summation convention: sums of products of arrays."""
 def empty(
     shape: Any,
-    dtype: Any = ...,
+    dtype: Any = None,
     order: str = "C",
     ctx: Any = None,
     device: Any = None,
@@ -341,7 +341,7 @@ def expm1(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """exp(x) - 1, accurate for small x."""
 def extract(condition: Any, arr: Any) -> NumpySymbol:
     """Return the elements of an array that satisfy some condition."""
-def eye(N: int, M: Any = None, k: int = 0, dtype: Any = ..., **kwargs: Any) -> NumpySymbol:
+def eye(N: int, M: Any = None, k: int = 0, dtype: Any = None, **kwargs: Any) -> NumpySymbol:
     """Return a matrix with ones on a diagonal."""
 def fabs(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Absolute value."""
@@ -396,9 +396,9 @@ def greater(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 > x2."""
 def greater_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 >= x2."""
-def hamming(M: int, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
+def hamming(M: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the Hamming window of ``M`` points."""
-def hanning(M: int, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
+def hanning(M: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the Hann window of ``M`` points."""
 def heaviside(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Compute the Heaviside step function."""
@@ -713,7 +713,7 @@ def npv(*args: Any, **kwds: Any) -> NumpySymbol:
     """Not supported: NumPy removed ``npv``; use the package numpy_financial."""
 def ones(
     shape: Any,
-    dtype: Any = ...,
+    dtype: Any = None,
     order: str = "C",
     ctx: Any = None,
     device: Any = None,

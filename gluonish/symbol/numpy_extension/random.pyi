@@ -26,6 +26,15 @@ def normal_n(
     device: Any = None,
 ) -> NumpySymbol:
     """Draw normal samples, an array of ``batch_shape`` for each element."""
+def scalar_poisson(
+    lam: float = 1.0,
+    shape: Any = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
+    """Draw integers from a Poisson distribution."""
 def seed(seed: int, ctx: Any = "all", device: Any = None) -> NumpySymbol:
     """Seed the random number generators."""
 def uniform_n(
