@@ -171,6 +171,11 @@ class NDArray(AttachedMethods):
         if leaf is not None:
             leaf.updated = fresh
 
+    def drop_grad(self) -> None:
+        """Release the gradient that `attach_grad` attached; `backward` no longer computes it."""
+        if self._edge is not None and isinstance(self._edge[0], Leaf):
+            self._edge = None
+
     def detach(self) -> "NDArray":
         """Return an array that shares the memory but is not part of the recorded graph."""
         detached = type(self)(self._data, self._spec, self._device, self._var)

@@ -86,7 +86,7 @@ _OPERATOR_METHODS = (
     *("abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "argmax_channel"),
     *("broadcast_axes", "cbrt", "ceil", "cos", "cosh", "degrees", "depth_to_space", "exp"),
     *("expand_dims", "expm1", "fix", "flip", "floor", "log", "log10", "log1p", "log2"),
-    *("log_softmax", "nanprod", "nansum", "norm", "one_hot", "ones_like", "pad", "pick"),
+    *("log_sigmoid", "log_softmax", "mish", "nanprod", "nansum", "norm", "one_hot", "ones_like", "pad", "pick"),
     *("radians", "rcbrt", "reciprocal", "relu", "reshape_like", "rint", "rsqrt", "shape_array"),
     *("sigmoid", "sign", "sin", "sinh", "size_array", "slice", "slice_axis", "slice_like"),
     *("softmax", "softmin", "space_to_depth", "split", "split_v2", "sqrt", "square", "tan"),

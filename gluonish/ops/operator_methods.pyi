@@ -101,6 +101,8 @@ class OperatorMethods(Arithmetic):
         """Elementwise natural logarithm of 1 + data."""
     def log2(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise binary logarithm."""
+    def log_sigmoid(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise log of the sigmoid."""
     def log_softmax(
         self,
         axis: int = -1,
@@ -141,6 +143,8 @@ class OperatorMethods(Arithmetic):
     ) -> Self:
         """Compute the minimum along axis, all axes by default; with exclude along all other
         axes."""
+    def mish(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise data * tanh(log(1 + exp(data)))."""
     def nanprod(
         self,
         axis: int | Sequence[int] | None = None,

@@ -287,6 +287,14 @@ class AttachedMethods(Fluent):
         out: None = None,
     ) -> Self:
         """Elementwise binary logarithm."""
+    def log_sigmoid(
+        self,
+        *,
+        name: str | None = None,
+        attr: Mapping[str, str] | None = None,
+        out: None = None,
+    ) -> Self:
+        """Elementwise log of the sigmoid."""
     def log_softmax(
         self,
         axis: int = -1,
@@ -335,6 +343,14 @@ class AttachedMethods(Fluent):
     ) -> Self:
         """Compute the minimum along axis, all axes by default; with exclude along all other
         axes."""
+    def mish(
+        self,
+        *,
+        name: str | None = None,
+        attr: Mapping[str, str] | None = None,
+        out: None = None,
+    ) -> Self:
+        """Elementwise data * tanh(log(1 + exp(data)))."""
     def nanprod(
         self,
         axis: int | Sequence[int] | None = None,
