@@ -154,6 +154,16 @@ DIFFERENCES2 = (
         "have one entry for each group, as in 1.9",
     ),
     Difference(
+        "learning rates of SGD, NAG, DCASGD, LARS, SGLD and FTML that are not given",
+        "are 0.1, that of FTML 0.0025",
+        "are 0.01, as in 1.9",
+    ),
+    Difference(
+        "`NAG`",
+        "has a momentum of 0.9 by default, and decays with the old weight",
+        "has none by default, and decays its momentum with the new weight, as in 1.9",
+    ),
+    Difference(
         "`attach_grad` and `mark_variables` of a recorded `nd` array",
         "keep it in the graph: the gradient goes on to what it was computed from",
         "cut it from the graph; `np` arrays are kept",

@@ -12,6 +12,7 @@ import gluonish.ndarray as nd
 from gluonish.core.call_errors import explained
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import check_numbers
 from gluonish.core.object_repr import arguments_repr
 from gluonish.lr_scheduler import LRScheduler
@@ -63,8 +64,8 @@ class Optimizer(UpdateCounts):
         wd: Weight decay: coefficient of the L2 penalty on weights.
         clip_gradient: Limit of the absolute value of each element of the rescaled gradient; None
             for no limit.
-        learning_rate: Learning rate; with a scheduler, its ``base_lr``. None for 0.01, or the
-            scheduler's ``base_lr``.
+        learning_rate: Learning rate; with a scheduler, its ``base_lr``. None for 0.01 (by the rules
+            of MXNet 2.0 that of the optimizer), or the scheduler's ``base_lr``.
         lr_scheduler: LRScheduler, or function from the number of updates to the learning rate.
         sym: A Symbol whose variables may have attributes ``__lr_mult__`` and ``__wd_mult__``.
         begin_num_update: Number of earlier updates.
@@ -80,6 +81,7 @@ class Optimizer(UpdateCounts):
         ArgumentError: ``aggregate_num`` is below 0.
     """
 
+    _default_rate2: ClassVar[float] = 0.01  # learning rate by the rules of MXNet 2.0
     # Whether `update` calls `step` or `fused_step` of a subclass.
     defines_step: ClassVar[bool] = False
     use_fused_step: bool = True  # an attribute of the instance if False, as files store those
@@ -107,7 +109,7 @@ class Optimizer(UpdateCounts):
         self.rescale_grad = rescale_grad
         self.lr_scheduler = lr_scheduler
         if lr_scheduler is None and learning_rate is None:
-            learning_rate = 0.01
+            learning_rate = self._default_rate2 if follows_mxnet2() else 0.01
         self.lr = learning_rate
         if lr_scheduler is not None and learning_rate is not None:
             override_base_lr(lr_scheduler, learning_rate)

@@ -37,6 +37,8 @@ class FTML(RuleOptimizer):
         S. Zheng, J. Kwok, "Follow the Moving Leader in Deep Learning", 2017.
     """
 
+    _default_rate2 = 0.0025
+
     def __init__(
         self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any
     ) -> None:

@@ -55,6 +55,8 @@ class LARS(MomentumOptimizer):
     with_momentum = LARS_MOMENTUM
     without_momentum = RULE
 
+    _default_rate2 = 0.1
+
     def __init__(
         self,
         momentum: float = 0.0,

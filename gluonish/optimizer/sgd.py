@@ -15,8 +15,10 @@ from typing import Any, ClassVar
 import gluonish.ndarray as nd
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.core.dtype import FLOAT32
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
+from gluonish.ops.updates.rules import NAG as NAG_MOMENTUM
 from gluonish.ops.updates.rules import NESTEROV, SGD_MOMENTUM, Rule
 from gluonish.ops.updates.rules import SGD as DRIFT
 from gluonish.ops.updates.rules import SGD as PLAIN
@@ -123,6 +125,7 @@ class SGD(MomentumOptimizer):
     """
 
     with_momentum = SGD_MOMENTUM
+    _default_rate2 = 0.1
 
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
         super().__init__(momentum, **kwargs)
@@ -150,14 +153,15 @@ class NAG(MomentumOptimizer):
     With ``c = clip(rescale_grad * grad)`` and ``g = c + wd * weight``:
     ``weight += momentum * (momentum * m - lr * g) - lr * g``, and then
     ``m = momentum * m - lr * (c + wd * weight)`` with the new weight. With weight decay this
-    differs from the paper, as in MXNet. Without momentum it equals `SGD`, and a row-sparse gradient
-    updates only its rows.
+    differs from the paper, as in MXNet 1.9; by the rules of 2.0 the old weight is used in both.
+    Without momentum it equals `SGD`, and a row-sparse gradient updates only its rows.
 
     The state is the momentum, or None; with ``multi_precision`` a 16-bit weight has a pair of the
     float32 momentum and the float32 weight.
 
     Args:
-        momentum: Fraction of the previous step that is added to the new one; 0 for none.
+        momentum: Fraction of the previous step that is added to the new one; 0 for none. None for
+            0, by the rules of MXNet 2.0 for 0.9.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
@@ -167,6 +171,15 @@ class NAG(MomentumOptimizer):
     """
 
     with_momentum = NESTEROV
+    _default_rate2 = 0.1
+
+    def __init__(self, momentum: float | None = None, **kwargs: Any) -> None:
+        if momentum is None:
+            momentum = 0.9 if follows_mxnet2() else 0.0
+        super().__init__(momentum, **kwargs)
+
+    def _rule(self) -> Rule:
+        return NAG_MOMENTUM if self.momentum and follows_mxnet2() else super()._rule()
 
     def _is_lazy(self) -> bool:
         return self.momentum == 0.0
@@ -193,6 +206,8 @@ class DCASGD(RuleOptimizer):
     References:
         S. Zheng et al., "Asynchronous Stochastic Gradient Descent with Delay Compensation", 2017.
     """
+
+    _default_rate2 = 0.1
 
     def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -232,6 +247,8 @@ class SGLD(RuleOptimizer):
     References:
         M. Welling, Y. W. Teh, "Bayesian Learning via Stochastic Gradient Langevin Dynamics", 2011.
     """
+
+    _default_rate2 = 0.1
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -153,3 +153,34 @@ def test_group_norm_scales_channels() -> None:
 @pytest.mark.usefixtures("mxnet2")
 def test_parameters_print_without_names() -> None:
     assert repr(nn.Dense(2, in_units=3).weight) == "Parameter (shape=(2, 3), dtype=float32)"
+
+
+# Weights after three steps of `trained`, from MXNet 2.0.0b1; Dense(1), (y ** 2).mean(), wd 0.1.
+TRAINED = {
+    "sgd": [0.643779, 0.3172589, 1.296819],
+    "nag": [0.4380215, -0.04485148, 1.403767],
+    "ftml": [0.9946707, 0.9946707, 1.005329],
+    "lars": [0.9997863, 0.9995779, 1.000203],
+    "signum": [0.97, 0.97, 1.03],
+    "adam": [0.9970002, 0.9970002, 1.003],
+    "adamax": [0.9940066, 0.9940067, 1.005993],
+    "nadam": [0.9974294, 0.9974294, 1.002571],
+    "rmsprop": [0.9926386, 0.9926387, 1.007361],
+    "ftrl": [0.6320226, 0.7049757, 0.9643848],
+    "adamw": [0.9969249, 0.9969249, 1.002924],
+    "adabelief": [0.9964957, 0.9964956, 1.003504],
+}
+
+
+@pytest.mark.usefixtures("mxnet2")
+@pytest.mark.parametrize("name", TRAINED)
+def test_optimizers_with_their_default_rates(name: str) -> None:
+    net = nn.Dense(1, in_units=3, use_bias=False)
+    net.initialize(init="ones")
+    trainer = gluon.Trainer(net.collect_params(), name, {"wd": 0.1})
+    for _ in range(3):
+        with autograd.record():
+            loss = (net(np.array([[1.0, 2, -1]])) ** 2).mean()
+        loss.backward()
+        trainer.step(1)
+    onp.testing.assert_allclose(net.weight.data().asnumpy()[0], TRAINED[name], rtol=2e-5)
