@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.interleaved import encoder_jobs
+
 
 def prompt_of(length: int, vocabulary: int) -> list[int]:
     """Return the tokens of a prompt."""
@@ -98,6 +100,17 @@ class Linear:
         return []
 
 
+class Encoder(encoder_jobs.Gluonish):
+    """The layers of an encoder of the same sizes, on as many tokens as the prompt has.
+
+    Args: As of `Gluonish`.
+    """
+
+    def __init__(self, threads: int, folder: str, prompt: list[int], new: int, dtype: str) -> None:
+        layers = json.loads((Path(folder) / "config.json").read_text())["n_layer"]
+        super().__init__(threads, [1, len(prompt)], layers, dtype, "layers")
+
+
 class Torch(_Generates):
     """Calls of transformers' ``generate``, with a static cache and a compiled step on request.
 
@@ -135,6 +148,44 @@ class Torch(_Generates):
         with self._torch.inference_mode():
             found = self._net.generate(self._prompt, **self._options)
         made: list[int] = found[0, self._length :].tolist()
+        return made
+
+
+class OpenVino(_Generates):
+    """Requests to the network with a cache of its own; keys and values are of the same dtype.
+
+    Args: As of `Gluonish`.
+    """
+
+    def __init__(self, threads: int, folder: str, prompt: list[int], new: int, dtype: str) -> None:
+        from benchmarks.interleaved.stateful_gpt2 import stateful_gpt2
+
+        library: Any = importlib.import_module("openvino")
+        self.versions = {"openvino": library.__version__}
+        hint = {"float32": "f32", "bfloat16": "bf16"}[dtype]
+        settings = {
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": threads,
+            "INFERENCE_PRECISION_HINT": hint,
+            "KV_CACHE_PRECISION": hint,
+        }
+        compiled = library.Core().compile_model(stateful_gpt2(folder), "CPU", settings)
+        self._request: Any = compiled.create_infer_request()
+        self._prompt, self._new = prompt, new
+
+    def _tokens(self) -> list[int]:
+        self._request.reset_state()
+        tokens, made = self._prompt, list[int]()
+        while len(made) < self._new:
+            end = len(self._prompt) + len(made)
+            given = {
+                "tokens": np.array([tokens], np.int64),
+                "positions": np.arange(end - len(tokens), end)[None],
+                "row": np.zeros(1, np.int32),
+            }
+            self._request.infer(given, share_inputs=True)
+            tokens = [int(self._request.get_output_tensor(0).data[0].argmax())]
+            made += tokens
         return made
 
 
