@@ -1,10 +1,12 @@
 """Classification losses: cross-entropies, and connectionist temporal classification."""
 
+import sys
 from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.core.numpy_mode import is_np_array
+from gluonish.core.tracebacks import shorten
 from gluonish.gluon.loss.base import Loss, finite_log
 from gluonish.gluon.loss.label_check import LabelCheck, unchecked_labels
 from gluonish.gluon.nn.tensor import Tensor
@@ -113,7 +115,11 @@ class SoftmaxCrossEntropyLoss(Loss):
         elif recording.checks.get() is not None:
             with unchecked_labels():
                 return super().__call__(*args, **kwargs)
-        return super().__call__(*args, **kwargs)
+        try:
+            return super().__call__(*args, **kwargs)
+        except Exception as error:
+            shorten(error, sys._getframe(1))
+            raise
 
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
