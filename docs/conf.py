@@ -13,7 +13,7 @@ version = release = gluonish.__version__
 
 extensions = ["myst_nb", "sphinx_copybutton", "gluonish_site"]
 root_doc = "index"
-exclude_patterns: list[str] = []
+exclude_patterns = ["notebooks/*"]  # to be downloaded
 nitpicky = True
 # Nothing is fetched and nothing is computed while the site is built.
 nb_execution_mode = "off"

@@ -1,3 +1,4 @@
+# %% [markdown]
 """A variational autoencoder: pack handwritten digits into two numbers each, and draw new ones.
 
 Run it with ``python tutorials/autoencoder.py``; on two cores that takes half a minute, and with
@@ -5,6 +6,7 @@ Run it with ``python tutorials/autoencoder.py``; on two cores that takes half a 
 new temporary one.
 """
 
+# %%
 import argparse
 import tempfile
 from pathlib import Path
@@ -31,16 +33,19 @@ CODE = 2  # numbers that an image is packed into; two, so that they can be drawn
 mx.random.seed(3)
 np.random.seed(3)  # noqa: NPY002  # what the DataLoader shuffles by
 
-# 1. The idea. An encoder packs an image of 64 pixels into a code of two numbers; a decoder unpacks
-#    the code into an image. Both are trained to give back what went in. Nobody tells them what the
-#    images show: the labels are used for colours in a picture at the end, and nowhere else.
+# %% [markdown]
+# ## 1. The idea
 #
-#    In a *variational* autoencoder the encoder gives no point but a small cloud, a normal
-#    distribution with a mean and a width, and the decoder gets a point drawn from it. So it learns
-#    to make sense of all codes near by. A second term of the loss holds all clouds together around
-#    the origin. After that any code is a digit, also one that no one has ever written.
+# An encoder packs an image of 64 pixels into a code of two numbers; a decoder unpacks the code into
+# an image. Both are trained to give back what went in. Nobody tells them what the images show: the
+# labels are used for colours in a picture at the end, and nowhere else.  In a *variational*
+# autoencoder the encoder gives no point but a small cloud, a normal distribution with a mean and a
+# width, and the decoder gets a point drawn from it. So it learns to make sense of all codes near
+# by. A second term of the loss holds all clouds together around the origin. After that any code is
+# a digit, also one that no one has ever written.
 
 
+# %%
 class Autoencoder(gluon.HybridBlock):
     """Images (N, 1, 8, 8) to images rebuilt, and mean and log variance of their codes."""
 
@@ -89,11 +94,15 @@ net = Autoencoder(CODE)
 net.initialize(mx.init.Xavier())
 net.hybridize(static_alloc=True)
 
-# 2. The loss. The first term says that pixels may be off by 0.2 or so: their squared errors, over
-#    twice the square of that. The second one is the Kullback-Leibler divergence of each cloud from
-#    the standard normal distribution.
+# %% [markdown]
+# ## 2. The loss
+#
+# The first term says that pixels may be off by 0.2 or so: their squared errors, over twice the
+# square of that. The second one is the Kullback-Leibler divergence of each cloud from the standard
+# normal distribution.
 
 
+# %%
 class AutoencoderLoss(gluon.loss.Loss):
     """How much of each image is lost, and how far its cloud is from the normal one: (N,)."""
 
@@ -110,7 +119,12 @@ class AutoencoderLoss(gluon.loss.Loss):
 loss_function = AutoencoderLoss()
 loss_function.hybridize()
 
-# 3. Train as always. The loader has no labels: each batch is one array.
+# %% [markdown]
+# ## 3. Train as always
+#
+# The loader has no labels: each batch is one array.
+
+# %%
 images, _ = load_digits(train=True)
 test_images, test_labels = load_digits(train=False)
 loader = gluon.data.DataLoader(gluon.data.ArrayDataset(images), batch_size=64, shuffle=True)
@@ -134,10 +148,14 @@ for epoch in range(1, EPOCHS + 1):
     if epoch == 1 or epoch % (EPOCHS // 5) == 0:
         print(f"epoch {epoch}: loss {curve[-1]:.2f} per image")
 
-# 4. Does it pack well? Rebuild images that it has never seen, from the means of their clouds, and
-#    compare with the best that two numbers can do along straight lines: principal components.
+# %% [markdown]
+# ## 4. Does it pack well?
+#
+# Rebuild images that it has never seen, from the means of their clouds, and compare with the best
+# that two numbers can do along straight lines: principal components.
 
 
+# %%
 def encode(pixels: np.ndarray) -> np.ndarray:
     """Return the mean codes of images, (N, CODE)."""
     return net.encoder(mx.nd.array(pixels)).asnumpy()[:, :CODE]
@@ -162,7 +180,12 @@ straight_error = float(np.square(straight - test_flat).mean())
 print(f"held-out squared error of a pixel: {error:.4f}")
 print(f"with two principal components:     {straight_error:.4f}")
 
-# 5. Pictures. First some held-out digits above what became of them.
+# %% [markdown]
+# ## 5. Pictures
+#
+# First some held-out digits above what became of them.
+
+# %%
 figure = Figure(figsize=(8, 2.8), layout="constrained")
 figure.suptitle("Held-out digits, rebuilt from two numbers each")
 rows = figure.subplots(3, 10)
@@ -178,9 +201,13 @@ for digit in range(10):
 for axes, name in zip(rows[:, 0], ("original", "autoencoder", "two components"), strict=True):
     axes.set_ylabel(name, rotation=0, ha="right", va="center")
 figure.savefig(folder / "rebuilt.png", dpi=120)
+figure
 
-#    Then the plane of all codes: left where held-out digits lie in it, right what the decoder draws
-#    at each place. The places are quantiles of the normal distribution, where the codes are.
+# %% [markdown]
+# Then the plane of all codes: left where held-out digits lie in it, right what the decoder draws at
+# each place. The places are quantiles of the normal distribution, where the codes are.
+
+# %%
 figure = Figure(figsize=(11, 5.4), layout="constrained")
 left, right = figure.subplots(1, 2)
 points = left.scatter(*codes.T, c=test_labels, cmap="tab10", vmin=-0.5, vmax=9.5, s=14)
@@ -202,6 +229,8 @@ right.set_xticklabels(labels, fontsize=7)
 right.set_yticklabels(labels[::-1], fontsize=7)
 figure.savefig(folder / "codes.png", dpi=120)
 print(f"pictures: {folder / 'rebuilt.png'} and {folder / 'codes.png'}")
+figure
 
+# %%
 if not error < 0.7 * straight_error:
     raise SystemExit("expected an error 30 % below that of principal components")

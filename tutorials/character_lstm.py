@@ -1,3 +1,4 @@
+# %% [markdown]
 """A character LSTM: learn from the first chapters of Moby-Dick to write like it, letter by letter.
 
 Run it with ``python tutorials/character_lstm.py``; on two cores that takes one and a half minutes,
@@ -5,6 +6,7 @@ and with ``--quick`` (a smaller network, fewer rounds) some seconds. A picture g
 that ``--out`` names, or to a new temporary one.
 """
 
+# %%
 import argparse
 import math
 import tempfile
@@ -30,9 +32,14 @@ BATCH, LENGTH = 32, 50  # passages read side by side, and letters of each in one
 
 mx.random.seed(1)
 
-# 1. The text, as numbers. A character is its place in the alphabet, which is whatever occurs. The
-#    last tenth of the text is held out: the network never trains on it, so how well it foresees
-#    that tenth tells what it learned about English, rather than what it knows by heart.
+# %% [markdown]
+# ## 1. The text, as numbers
+#
+# A character is its place in the alphabet, which is whatever occurs. The last tenth of the text is
+# held out: the network never trains on it, so how well it foresees that tenth tells what it learned
+# about English, rather than what it knows by heart.
+
+# %%
 text = Path(__file__).with_name("moby_dick.txt").read_text("utf-8")
 alphabet = sorted(set(text))
 number_of = {character: number for number, character in enumerate(alphabet)}
@@ -49,11 +56,15 @@ def columns(passage: np.ndarray, count: int) -> np.ndarray:
 train_text, test_text = columns(numbers[:cut], BATCH), columns(numbers[cut:], BATCH)
 print(f"{len(text)} characters, {len(alphabet)} different ones")
 
-# 2. The network. An Embedding looks up a vector for each character; the LSTM reads the vectors in
-#    order, and carries what it remembers in its states; a Dense layer scores what may come next.
-#    Arrays are (T, N, C): time, passage, features.
+# %% [markdown]
+# ## 2. The network
+#
+# An Embedding looks up a vector for each character; the LSTM reads the vectors in order, and
+# carries what it remembers in its states; a Dense layer scores what may come next. Arrays are (T,
+# N, C): time, passage, features.
 
 
+# %%
 class CharacterModel(gluon.HybridBlock):
     """Scores for the next character at each place: (T, N) and states to (T * N, alphabet)."""
 
@@ -76,8 +87,13 @@ net = CharacterModel(len(alphabet), UNITS, LAYERS)
 net.initialize(mx.init.Xavier())
 net.hybridize(static_alloc=True)
 
-# 3. The learning rate. It rises for the first steps, while Adam's averages still settle, and then
-#    falls along half a cosine to a hundredth.
+# %% [markdown]
+# ## 3. The learning rate
+#
+# It rises for the first steps, while Adam's averages still settle, and then falls along half a
+# cosine to a hundredth.
+
+# %%
 windows = range(0, len(train_text) - 1, LENGTH)
 schedule = mx.lr_scheduler.CosineScheduler(
     max_update=EPOCHS * len(windows), base_lr=6e-3, final_lr=6e-5, warmup_steps=20
@@ -94,11 +110,15 @@ def window_of(passages: np.ndarray, start: int) -> tuple[mx.nd.NDArray, mx.nd.ND
     return mx.nd.array(window[:-1]), mx.nd.array(window[1:].reshape(-1))
 
 
-# 4. Train, by truncated backpropagation through time. A window starts with the states in which the
-#    one before it ended, so that the network remembers beyond the window; detach() cuts the graph
-#    there, so that gradients stay within it, and memory too.
+# %% [markdown]
+# ## 4. Train, by truncated backpropagation through time
+#
+# A window starts with the states in which the one before it ended, so that the network remembers
+# beyond the window; `detach()` cuts the graph there, so that gradients stay within it, and memory
+# too.
 
 
+# %%
 def train_one_epoch(epoch: int) -> float:
     """Read the training text once; return the mean loss of a character, in nats."""
     total = count = 0
@@ -131,8 +151,13 @@ def evaluate() -> float:
     return total / count
 
 
-# 5. Perplexity is exp(loss): among how many characters, all as likely, the network would have to
-#    guess. Someone who knows only how often each character occurs has this one:
+# %% [markdown]
+# ## 5. Perplexity is exp(loss)
+#
+# Among how many characters, all as likely, the network would have to guess. Someone who knows only
+# how often each character occurs has this one:
+
+# %%
 frequency = (np.bincount(numbers[:cut], minlength=len(alphabet)) + 1) / (cut + len(alphabet))
 by_frequency = math.exp(-np.log(frequency[numbers[cut:]]).mean())
 print(f"held-out perplexity by the frequency of characters alone: {by_frequency:.2f}")
@@ -146,10 +171,14 @@ for epoch in range(1, EPOCHS + 1):
         f"training perplexity {train_curve[-1]:.2f}, held-out perplexity {test_curve[-1]:.2f}"
     )
 
-# 6. Write. Read a beginning, then draw each next character from what the network finds likely. A
-#    temperature below 1 makes likely characters likelier still.
+# %% [markdown]
+# ## 6. Write
+#
+# Read a beginning, then draw each next character from what the network finds likely. A temperature
+# below 1 makes likely characters likelier still.
 
 
+# %%
 def write(beginning: str, length: int, temperature: float) -> str:
     """Return the beginning and what the network goes on with."""
     states = net.lstm.begin_state(batch_size=1)
@@ -165,7 +194,10 @@ def write(beginning: str, length: int, temperature: float) -> str:
 for temperature in (0.5, 0.8):
     print(f"\ntemperature {temperature}:\n{write('The whale ', 400, temperature)}")
 
-# 7. Draw how it learned.
+# %% [markdown]
+# ## 7. Draw how it learned
+
+# %%
 figure = Figure(figsize=(7, 4), layout="constrained")
 axes = figure.subplots()
 epochs = range(1, EPOCHS + 1)
@@ -180,7 +212,9 @@ axes.grid(alpha=0.3)
 axes.legend()
 figure.savefig(folder / "character-lstm.png", dpi=120)
 print(f"\npicture: {folder / 'character-lstm.png'}")
+figure
 
+# %%
 expected = 8 if options.quick else 5
 if not test_curve[-1] < expected:
     raise SystemExit(f"expected a held-out perplexity below {expected}, got {test_curve[-1]:.2f}")

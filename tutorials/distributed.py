@@ -1,3 +1,4 @@
+# %% [markdown]
 """Training in several processes: the same weights as one process has, sooner.
 
 Run it with ``python tutorials/distributed.py``; it starts itself with ``gluonish launch`` in one
@@ -7,6 +8,7 @@ MPICH: ``pip install 'gluonish[dist]'``. How to use several machines, Slurm or K
 `distributed.md` beside this file.
 """
 
+# %%
 import argparse
 import json
 import subprocess

@@ -1,3 +1,4 @@
+# %% [markdown]
 """The Estimator: a training loop that need not be written, with checkpoints and early stopping.
 
 Run it with ``python tutorials/estimator.py``; it takes some seconds, with ``--quick`` (fewer
@@ -5,6 +6,7 @@ epochs) less. Checkpoints and a picture go to the folder that ``--out`` names, o
 one.
 """
 
+# %%
 import argparse
 import logging
 import tempfile
@@ -31,7 +33,10 @@ INTERRUPTED, EPOCHS, PATIENCE = (3, 25, 4) if options.quick else (6, 100, 8)
 mx.random.seed(5)
 np.random.seed(5)  # noqa: NPY002  # what the DataLoader shuffles by
 
-# 1. Data and network, as for any training.
+# %% [markdown]
+# ## 1. Data and network, as for any training
+
+# %%
 train_data = gluon.data.DataLoader(
     gluon.data.ArrayDataset(*load_digits(train=True)), batch_size=64, shuffle=True
 )
@@ -55,10 +60,14 @@ def build_network() -> nn.HybridSequential:
     return net
 
 
-# 2. An Estimator joins network, loss, metrics and Trainer. Without more it trains, evaluates and
-#    logs; metrics called "training ..." are of the training data, "validation ..." of the others.
+# %% [markdown]
+# ## 2. An Estimator joins network, loss, metrics and Trainer
+#
+# Without more it trains, evaluates and logs; metrics called "training ..." are of the training
+# data, "validation ..." of the others.
 
 
+# %%
 def build_estimator() -> estimator.Estimator:
     """Return an Estimator of a new network."""
     net = build_network()
@@ -72,11 +81,15 @@ def build_estimator() -> estimator.Estimator:
     return result
 
 
-# 3. Handlers are called at each step of the way: at the begin and the end of the training, of each
-#    epoch, of each batch. A handler of one's own derives from the events that it wants to hear of.
-#    This one keeps what the metrics were after each epoch, to draw it in the end.
+# %% [markdown]
+# ## 3. Handlers are called at each step of the way
+#
+# At the begin and the end of the training, of each epoch, of each batch. A handler of one's own
+# derives from the events that it wants to hear of. This one keeps what the metrics were after each
+# epoch, to draw it in the end.
 
 
+# %%
 class CurveHandler(estimator.EpochEnd):
     """Keeps the values of all metrics by name, one for each epoch."""
 
@@ -94,10 +107,14 @@ class CurveHandler(estimator.EpochEnd):
 
 curves = CurveHandler()
 
-# 4. The handlers that come with the package: CheckpointHandler saves weights and the state of the
-#    Trainer after each epoch, keeps the newest three, and the best so far beside them. "Best" needs
-#    a metric, and a mode that says which way is better. Each run of this tutorial has a new folder
-#    for them, lest it resumes from an earlier run.
+# %% [markdown]
+# ## 4. The handlers that come with the package
+#
+# CheckpointHandler saves weights and the state of the Trainer after each epoch, keeps the newest
+# three, and the best so far beside them. "Best" needs a metric, and a mode that says which way is
+# better. Each run of this tutorial has a new folder for them, lest it resumes from an earlier run.
+
+# %%
 checkpoint_folder = Path(tempfile.mkdtemp(prefix="checkpoints-", dir=folder))
 
 
@@ -114,8 +131,13 @@ def checkpoints(fit: estimator.Estimator, **kwargs) -> estimator.CheckpointHandl
     )
 
 
-# 5. Train, and imagine that the power goes off after some epochs. LoggingHandler is there in any
-#    case; given explicitly, it can speak up more often, here every tenth batch.
+# %% [markdown]
+# ## 5. Train, and imagine that the power goes off after some epochs
+#
+# LoggingHandler is there in any case; given explicitly, it can speak up more often, here every
+# tenth batch.
+
+# %%
 first = build_estimator()
 first.fit(
     train_data,
@@ -129,10 +151,15 @@ first.fit(
 )
 print(f"... interrupted after {INTERRUPTED} epochs\n")
 
-# 6. Go on. A new process would build everything anew, as is done here: another network, with other
-#    weights at first. resume_from_checkpoint loads the newest checkpoint and trains what is left of
-#    the epochs. EarlyStoppingHandler ends it when the held-out loss is not better than its best for
-#    some epochs: from there on the network would only learn the training images by heart.
+# %% [markdown]
+# ## 6. Go on
+#
+# A new process would build everything anew, as is done here: another network, with other weights at
+# first. `resume_from_checkpoint` loads the newest checkpoint and trains what is left of the epochs.
+# EarlyStoppingHandler ends it when the held-out loss is not better than its best for some epochs:
+# from there on the network would only learn the training images by heart.
+
+# %%
 second = build_estimator()
 stopping = estimator.EarlyStoppingHandler(second.val_metrics[1], patience=PATIENCE, mode="min")
 second.fit(
@@ -144,7 +171,12 @@ second.fit(
 epochs = len(curves.curves["training accuracy"])
 print(f"trained for {epochs} of {EPOCHS} epochs in two parts")
 
-# 7. The best checkpoint is what to use: evaluate it once more, with a network of its own.
+# %% [markdown]
+# ## 7. The best checkpoint is what to use
+#
+# Evaluate it once more, with a network of its own.
+
+# %%
 best = build_estimator()
 best.net.load_parameters(str(checkpoint_folder / "digits-best.params"))
 best.logger.setLevel(logging.WARNING)
@@ -152,7 +184,10 @@ best.evaluate(test_data)
 accuracy = best.val_metrics[0].get()[1]
 print(f"held-out accuracy of the best checkpoint: {accuracy:.4f}")
 
-# 8. Learning curves.
+# %% [markdown]
+# ## 8. Learning curves
+
+# %%
 figure = Figure(figsize=(10, 3.8), layout="constrained")
 for axes, metric in zip(figure.subplots(1, 2), ("cross entropy", "accuracy"), strict=True):
     for part, style in (("training", "-"), ("validation", "--")):
@@ -168,6 +203,8 @@ for axes, metric in zip(figure.subplots(1, 2), ("cross entropy", "accuracy"), st
         axes.legend()
 figure.savefig(folder / "learning-curves.png", dpi=120)
 print(f"picture: {folder / 'learning-curves.png'}")
+figure
 
+# %%
 if accuracy < 0.93:
     raise SystemExit("expected a held-out accuracy of at least 93 %")

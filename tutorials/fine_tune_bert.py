@@ -1,3 +1,4 @@
+# %% [markdown]
 """Fine-tuning BERT: is a mail spam? The same network learns it from random and from given weights.
 
 It takes two things that do not come with gluonish. Weights: the folder of any BERT, as
@@ -15,6 +16,7 @@ On two cores that takes three minutes, and with ``--quick`` (fewer mails) some s
 goes to the folder that ``--out`` names, or to a new temporary one.
 """
 
+# %%
 import argparse
 import email
 import importlib.util
@@ -52,10 +54,14 @@ BATCH, LENGTH = 16, 48  # mails in a training step, and tokens of each, at most
 LEARNING_RATE, WEIGHT_DECAY = options.learning_rate, 0.01
 EVALUATIONS = 2  # in an epoch
 
-# 1. The mails: the first words of subject and text. The headers stay out, as they tell too much:
-#    by which list a mail came, and what some filter found before us.
+# %% [markdown]
+# ## 1. The mails
+#
+# The first words of subject and text. The headers stay out, as they tell too much: by which list a
+# mail came, and what some filter found before us.
 
 
+# %%
 def words_of(file: Path) -> str:
     """Return subject and text of a mail, without marks of HTML."""
     mail = email.message_from_bytes(file.read_bytes())
@@ -85,7 +91,12 @@ train_mails, test_mails = chosen[:-TEST], chosen[-TEST:]
 order = np.concatenate([generator.permutation(len(train_mails)) for _ in range(EPOCHS)])
 steps = len(order) // BATCH
 
-# 2. Words become tokens, as the network was trained with: its folder has the tokenizer, too.
+# %% [markdown]
+# ## 2. Words become tokens, as the network was trained with
+#
+# Its folder has the tokenizer, too.
+
+# %%
 tokenizer = text.Tokenizer.from_pretrained(weights)
 print("tokens:", [tokenizer.token_of(token) for token in tokenizer.encode("Unsubscribe? Click!")])
 
@@ -96,11 +107,15 @@ def batch_of(mails: list[tuple[str, int]]) -> tuple[text.tokenizer.Batch, mx.nd.
     return batch, mx.nd.array([label for _, label in mails])
 
 
-# 3. The network: BERT as the folder's config.json describes it, with its weights, and a new head
-#    that gives scores to two classes. The head is what `initializer` is for. Random weights are the
-#    same network, initialized as BERT was before it had read anything.
+# %% [markdown]
+# ## 3. The network
+#
+# BERT as the folder's `config.json` describes it, with its weights, and a new head that gives
+# scores to two classes. The head is what `initializer` is for. Random weights are the same network,
+# initialized as BERT was before it had read anything.
 
 
+# %%
 def network(given: bool) -> gluon.HybridBlock:
     """Return the classifier, from the weights of the folder or from random ones."""
     mx.random.seed(options.seed)
@@ -117,7 +132,10 @@ def network(given: bool) -> gluon.HybridBlock:
     return net
 
 
-# 4. Train, and look at the held-out mails a few times in each epoch.
+# %% [markdown]
+# ## 4. Train, and look at the held-out mails a few times in each epoch
+
+# %%
 loss_function = gluon.loss.SoftmaxCrossEntropyLoss()
 
 
@@ -162,9 +180,14 @@ for name, given in (("random weights", False), ("given weights", True)):
     _, loss, accuracy = curves[name][1][-1]
     print(f"{name}: final held-out loss {loss:.4f}, accuracy {accuracy:.3f}")
 
-# 5. Mails of your own. Those of the corpus that are no spam come from lists of programmers: another
-#    kind of mail, such as the second one here, is unlike all that the network was trained on, and
-#    it may well be wrong there.
+# %% [markdown]
+# ## 5. Mails of your own
+#
+# Those of the corpus that are no spam come from lists of programmers: another kind of mail, such as
+# the second one here, is unlike all that the network was trained on, and it may well be wrong
+# there.
+
+# %%
 own = [
     "Re: patch for the parser. Thanks, it compiles now. I will test it on Debian tonight.",
     "Lunch on Friday? The new place near the station has good noodles.",
@@ -175,7 +198,12 @@ likelihood = mx.nd.softmax(net(batch.tokens, batch.token_types, batch.valid_leng
 for mail, (_, spam) in zip(own, likelihood, strict=True):
     print(f"spam with a likelihood of {spam:.3f}: {mail}")
 
-# 6. Draw how both learned. The loss of a step jumps: drawn is the mean of some around it.
+# %% [markdown]
+# ## 6. Draw how both learned
+#
+# The loss of a step jumps: drawn is the mean of some around it.
+
+# %%
 figure = Figure(figsize=(9.5, 3.8), layout="constrained")
 left, right = figure.subplots(1, 2)
 wide = min(9, steps)
@@ -192,3 +220,4 @@ for axes in (left, right):
     axes.legend()
 figure.savefig(folder / "fine-tune-bert.png", dpi=120)
 print(f"picture: {folder / 'fine-tune-bert.png'}")
+figure

@@ -1,3 +1,4 @@
+# %% [markdown]
 """Fine-tuning: teach a network from the model zoo new classes, from five images of each.
 
 Run it with ``python tutorials/fine_tuning.py``; on two cores that takes a minute, and
@@ -5,6 +6,7 @@ with ``--quick`` (fewer rounds) some seconds. A picture goes to the folder that 
 to a new temporary one.
 """
 
+# %%
 import argparse
 import tempfile
 from pathlib import Path
@@ -30,21 +32,20 @@ mx.random.seed(3)
 np.random.seed(3)  # noqa: NPY002  # what the DataLoader shuffles by
 generator = np.random.default_rng(3)
 
-# 1. The plan. A network that was trained on many images has learned what images are made of; for
-#    other classes it needs far fewer. Most programs start from weights that were trained on
-#    ImageNet, which is one argument away:
+# %% [markdown]
+# ## 1. The plan
 #
-#        net = vision.resnet18_v1(pretrained=True)
-#
-#    That fetches the published weights into $MXNET_HOME/models (~/.mxnet/models), from the address
-#    or the folder that MXNET_GLUON_REPO names, and checks what came. The network then expects
-#    colour images of (3, 224, 224), scaled to 0..1, less (0.485, 0.456, 0.406) and over
-#    (0.229, 0.224, 0.225), and has 1000 outputs.
-#
-#    This tutorial does without a network connection, and trains the first network itself: on the
-#    digits 0 to 6, about a thousand images. Then come 7, 8 and 9, with five images of each.
+# A network that was trained on many images has learned what images are made of; for other classes
+# it needs far fewer. Most programs start from weights that were trained on ImageNet, which is one
+# argument away:  net = vision.resnet18_v1(pretrained=True)  That fetches the published weights into
+# $MXNET_HOME/models (~/.mxnet/models), from the address or the folder that MXNET_GLUON_REPO names,
+# and checks what came. The network then expects colour images of (3, 224, 224), scaled to 0..1,
+# less (0.485, 0.456, 0.406) and over (0.229, 0.224, 0.225), and has 1000 outputs.  This tutorial
+# does without a network connection, and trains the first network itself: on the digits 0 to 6,
+# about a thousand images. Then come 7, 8 and 9, with five images of each.
 
 
+# %%
 def digits(train: bool, classes: range) -> tuple[np.ndarray, np.ndarray]:
     """Return images of some digits, (N, 3, 8, 8) in -1..1, and labels that count from 0."""
     images, labels = load_digits(train)
@@ -95,8 +96,13 @@ def train(net, data, test, epochs, batch_size, learning_rate, train_mode=True) -
     return curve
 
 
-# 2. The first network. All networks of the zoo have two parts: `features`, and the layer `output`
-#    that makes class scores of them. thumbnail=True is for images as small as these.
+# %% [markdown]
+# ## 2. The first network
+#
+# All networks of the zoo have two parts: `features`, and the layer `output` that makes class scores
+# of them. thumbnail=True is for images as small as these.
+
+# %%
 source = vision.resnet18_v1(classes=len(SOURCE_CLASSES), thumbnail=True)
 source.initialize(mx.init.Xavier())
 source.hybridize(static_alloc=True)
@@ -110,7 +116,10 @@ curve = train(
 )
 print(f"digits 0 to 6, about 1000 images: held-out accuracy {curve[-1]:.3f}")
 
-#    Its weights go into a file, as the published ones are. That has what was learned, and no code.
+# %% [markdown]
+# Its weights go into a file, as the published ones are. That has what was learned, and no code.
+
+# %%
 weights = tempfile.TemporaryDirectory()
 weights_file = str(Path(weights.name) / "digits-0-to-6.params")
 source.save_parameters(weights_file)
@@ -126,7 +135,12 @@ def pretrained_with_new_output() -> gluon.HybridBlock:
     return net
 
 
-# 3. The new task: five images of each new digit. There are three ways to learn it.
+# %% [markdown]
+# ## 3. The new task
+#
+# Five images of each new digit. There are three ways to learn it.
+
+# %%
 images, labels = digits(True, TARGET_CLASSES)
 few = np.concatenate([np.flatnonzero(labels == label)[:5] for label in range(3)])
 data, test = (images[few], labels[few]), digits(False, TARGET_CLASSES)
@@ -139,11 +153,13 @@ def from_scratch() -> gluon.HybridBlock:
     return net
 
 
-#    Frozen features: only the new output layer learns. A parameter with grad_req "null" gets no
-#    gradient, and the Trainer leaves it alone; that is quick, too, as no backward pass goes through
-#    the features.
+# %% [markdown]
+# Frozen features: only the new output layer learns. A parameter with `grad_req` "null" gets no
+# gradient, and the Trainer leaves it alone; that is quick, too, as no backward pass goes through
+# the features.
 
 
+# %%
 def frozen() -> gluon.HybridBlock:
     """Return a network that learned, of which only the new output layer goes on."""
     net = pretrained_with_new_output()
@@ -151,11 +167,13 @@ def frozen() -> gluon.HybridBlock:
     return net
 
 
-#    Fine-tuning: everything learns, at two speeds. The new layer knows nothing yet; the features
-#    know a lot, and need but a nudge, so that they get a tenth of the learning rate. (wd_mult does
-#    the same to weight decay.)
+# %% [markdown]
+# Fine-tuning: everything learns, at two speeds. The new layer knows nothing yet; the features know
+# a lot, and need but a nudge, so that they get a tenth of the learning rate. (`wd_mult` does the
+# same to weight decay.)
 
 
+# %%
 def fine_tuned() -> gluon.HybridBlock:
     """Return a network that learned, and goes on slowly but for the new output layer."""
     net = pretrained_with_new_output()
@@ -163,11 +181,15 @@ def fine_tuned() -> gluon.HybridBlock:
     return net
 
 
-# 4. Try all three. To freeze weights does not freeze the statistics of BatchNorm: those move with
-#    each batch in training mode, and five images make poor statistics. train_mode=False keeps the
-#    ones that come from a thousand; a network from scratch has none that it could keep.
+# %% [markdown]
+# ## 4. Try all three
+#
+# To freeze weights does not freeze the statistics of BatchNorm: those move with each batch in
+# training mode, and five images make poor statistics. `train_mode`=False keeps the ones that come
+# from a thousand; a network from scratch has none that it could keep.
 
 
+# %%
 def mean_curve(make_network, train_mode: bool) -> np.ndarray:
     """Train some times, as luck has a part in so few images; return the mean of the accuracies."""
     curves = []
@@ -189,7 +211,12 @@ print(f"digits 7 to 9, 15 images, {EPOCHS} epochs: held-out accuracy")
 for name, curve in curves.items():
     print(f"    {name}: {curve[-1]:.3f} at the end, {np.mean(curve):.3f} over all epochs")
 
-# 5. A picture: all that there was to learn from, and how fast each way learned from it.
+# %% [markdown]
+# ## 5. A picture
+#
+# All that there was to learn from, and how fast each way learned from it.
+
+# %%
 figure = Figure(figsize=(9.5, 3.8), layout="constrained")
 left, right = figure.subplots(1, 2, width_ratios=(1, 1.2))
 sheet = np.pad(data[0][:, 0], ((0, 0), (1, 1), (1, 1)), constant_values=-1)
@@ -204,6 +231,8 @@ right.grid(alpha=0.3)
 right.legend(loc="lower right")
 figure.savefig(folder / "fine-tuning.png", dpi=120)
 print(f"picture: {folder / 'fine-tuning.png'}")
+figure
 
+# %%
 if not np.mean(curves["fine-tuned"]) > np.mean(curves["from scratch"]):
     raise SystemExit("expected fine-tuning to learn faster than training from scratch")

@@ -1,9 +1,11 @@
+# %% [markdown]
 """First steps: define a network, initialize it, train it, hybridize it, export it, import it again.
 
 Run it with ``python tutorials/first_steps.py``; it takes a few seconds and writes into a temporary
 folder.
 """
 
+# %%
 import tempfile
 from pathlib import Path
 
@@ -14,14 +16,21 @@ from gluonish import autograd, gluon
 from gluonish.gluon import nn
 from gluonish.gluon.data.digits import load_digits
 
+# %% [markdown]
 # Random numbers start from a seed: the weights, and the order in which the DataLoader shuffles.
+
+# %%
 mx.random.seed(1)
 np.random.seed(1)  # noqa: NPY002  # what the DataLoader shuffles by
 
-# 1. Define. A HybridBlock computes in hybrid_forward, with the functions of F only: F is mx.nd when
-#    it runs on arrays, and mx.sym when it is traced into a graph.
+# %% [markdown]
+# ## 1. Define
+#
+# A HybridBlock computes in `hybrid_forward`, with the functions of F only: F is `mx.nd` when it
+# runs on arrays, and `mx.sym` when it is traced into a graph.
 
 
+# %%
 class Classifier(gluon.HybridBlock):
     """Two convolutions and two dense layers: (N, 1, 8, 8) to (N, 10)."""
 
@@ -47,11 +56,21 @@ class Classifier(gluon.HybridBlock):
 
 net = Classifier(prefix="classifier_")
 
-# 2. Initialize. Shapes that depend on the data are settled at the first call.
+# %% [markdown]
+# ## 2. Initialize
+#
+# Shapes that depend on the data are settled at the first call.
+
+# %%
 net.initialize(mx.init.Xavier(), ctx=mx.cpu())
 
-# 3. Train. Data come in batches; what runs inside autograd.record() can be differentiated; the
-#    Trainer updates the parameters from their gradients.
+# %% [markdown]
+# ## 3. Train
+#
+# Data come in batches; what runs inside `autograd.record()` can be differentiated; the Trainer
+# updates the parameters from their gradients.
+
+# %%
 images, labels = load_digits(train=True)
 train_data = gluon.data.DataLoader(
     gluon.data.ArrayDataset(images, labels), batch_size=64, shuffle=True
@@ -76,7 +95,12 @@ def train_one_epoch() -> float:
 
 print(f"epoch 1, imperative: loss {train_one_epoch():.4f}")
 
-# 4. Hybridize. The same code now runs as a graph, planned once, with memory kept between calls.
+# %% [markdown]
+# ## 4. Hybridize
+#
+# The same code now runs as a graph, planned once, with memory kept between calls.
+
+# %%
 net.hybridize(static_alloc=True)
 for epoch in range(2, 9):
     print(f"epoch {epoch}, hybridized: loss {train_one_epoch():.4f}")
@@ -86,7 +110,12 @@ accuracy = mx.metric.Accuracy()
 accuracy.update([test_labels], [net(test_images)])
 print(f"held-out accuracy: {accuracy.get()[1]:.4f}")
 
-# 5. Export and import. Two files hold the graph and the parameters; MXNet reads them as well.
+# %% [markdown]
+# ## 5. Export and import
+#
+# Two files hold the graph and the parameters; MXNet reads them as well.
+
+# %%
 with tempfile.TemporaryDirectory() as folder:
     path = str(Path(folder) / "classifier")
     net.export(path, epoch=8)

@@ -1,3 +1,4 @@
+# %% [markdown]
 """A GPT from scratch: a transformer that learns to write from Moby-Dick, letter by letter.
 
 Run it with ``python tutorials/gpt_from_scratch.py``; on two cores that takes two minutes, and with
@@ -5,6 +6,7 @@ Run it with ``python tutorials/gpt_from_scratch.py``; on two cores that takes tw
 ``--out`` names, or to a new temporary one.
 """
 
+# %%
 import argparse
 import tempfile
 from pathlib import Path
@@ -33,8 +35,13 @@ LEARNING_RATE, WEIGHT_DECAY, DROPOUT = 3e-3, 0.1, 0.1
 mx.random.seed(options.seed)
 generator = np.random.default_rng(options.seed)
 
-# 1. The text, as numbers. A character is its place in the alphabet. The last tenth of the text is
-#    held out: the network never trains on it.
+# %% [markdown]
+# ## 1. The text, as numbers
+#
+# A character is its place in the alphabet. The last tenth of the text is held out: the network
+# never trains on it.
+
+# %%
 text = Path(__file__).with_name("moby_dick.txt").read_text("utf-8")
 alphabet = sorted(set(text))
 number_of = {character: number for number, character in enumerate(alphabet)}
@@ -48,14 +55,18 @@ def passages(source: np.ndarray, starts: np.ndarray) -> tuple[mx.nd.NDArray, mx.
     return mx.nd.array(source[places], dtype="int32"), mx.nd.array(source[places + 1])
 
 
-# 2. A layer. Attention lets each character look back at those before it (`causal`: never ahead),
-#    and take from them what it finds useful; that is the only place where characters meet. Then
-#    two dense layers work on each character by itself. Both read a normalized copy, and add what
-#    they found to x: so gradients reach the first layer as they left the last one. Attention by
-#    itself does not know where a character stands; `rotary` turns queries and keys by an angle of
-#    their position, so that their products tell how far apart they are.
+# %% [markdown]
+# ## 2. A layer
+#
+# Attention lets each character look back at those before it (`causal`: never ahead), and take from
+# them what it finds useful; that is the only place where characters meet. Then two dense layers
+# work on each character by itself. Both read a normalized copy, and add what they found to x: so
+# gradients reach the first layer as they left the last one. Attention by itself does not know where
+# a character stands; `rotary` turns queries and keys by an angle of their position, so that their
+# products tell how far apart they are.
 
 
+# %%
 class Layer(gluon.HybridBlock):
     """One layer of the transformer: (N, T, units) to (N, T, units)."""
 
@@ -75,10 +86,14 @@ class Layer(gluon.HybridBlock):
         return x + self.dropout(self.output(self.gelu(self.hidden(self.hidden_norm(x)))))
 
 
-# 3. The network: characters become vectors, the layers work on them, and a dense layer gives a
-#    score to each character of the alphabet that could come next.
+# %% [markdown]
+# ## 3. The network
+#
+# Characters become vectors, the layers work on them, and a dense layer gives a score to each
+# character of the alphabet that could come next.
 
 
+# %%
 class GPT(gluon.HybridBlock):
     """Scores of the next character, at each place of passages (N, T)."""
 
@@ -105,8 +120,13 @@ net.hybridize(static_alloc=True)
 count = sum(parameter.data().size for parameter in net.collect_params().values())
 print(f"{len(train_text):,} characters to learn from, {count:,} parameters")
 
-# 4. Train with AdamW, on passages that begin anywhere. The learning rate rises for the first steps
-#    and then falls along half a cosine. One passage teaches at all of its places at once.
+# %% [markdown]
+# ## 4. Train with AdamW, on passages that begin anywhere
+#
+# The learning rate rises for the first steps and then falls along half a cosine. One passage
+# teaches at all of its places at once.
+
+# %%
 schedule = mx.lr_scheduler.CosineScheduler(
     max_update=STEPS, base_lr=LEARNING_RATE, final_lr=LEARNING_RATE / 10, warmup_steps=STEPS // 20
 )
@@ -144,12 +164,15 @@ for step, batch in enumerate(progress, 1):
         recent = np.mean(train_losses[-50:])
         print(f"step {step}: training loss {recent:.3f}, held-out loss {test_losses[-1][1]:.3f}")
 
-# 5. Write. The network reads a beginning, and each next character is drawn by its scores. A cache
-#    keeps the keys and values of the characters before, so that a step computes one character
-#    only. Nobody trained it on more than CONTEXT characters: then the last half of what is written
-#    is read anew.
+# %% [markdown]
+# ## 5. Write
+#
+# The network reads a beginning, and each next character is drawn by its scores. A cache keeps the
+# keys and values of the characters before, so that a step computes one character only. Nobody
+# trained it on more than CONTEXT characters: then the last half of what is written is read anew.
 
 
+# %%
 def write(beginning: str, length: int, temperature: float) -> str:
     """Return the beginning and what the network goes on with."""
     written = [number_of[character] for character in beginning]
@@ -172,13 +195,16 @@ def write(beginning: str, length: int, temperature: float) -> str:
 for temperature in (0.5, 0.8):
     print(f"\ntemperature {temperature}:\n{write('The whale ', 400, temperature)}")
 
-# 6. What does a character look at? MultiHeadAttention never makes the whole matrix of weights. For
-#    a picture we make it: the softmax of the products of rotated queries and keys, over the square
-#    root of the size of a head, where a query sees no later key. In the picture, dark squares
-#    beside the diagonal look a character or two back, and upright bars are letters of a word that
-#    all look at one place.
+# %% [markdown]
+# ## 6. What does a character look at?
+#
+# MultiHeadAttention never makes the whole matrix of weights. For a picture we make it: the softmax
+# of the products of rotated queries and keys, over the square root of the size of a head, where a
+# query sees no later key. In the picture, dark squares beside the diagonal look a character or two
+# back, and upright bars are letters of a word that all look at one place.
 
 
+# %%
 def weights_of(layer: Layer, x: mx.nd.NDArray) -> mx.nd.NDArray:
     """Return the weights of attention (H, T, T) of one passage (1, T, units)."""
     time, size = x.shape[1], UNITS // HEADS
@@ -207,8 +233,12 @@ for number, axes in enumerate(figure.axes):
     axes.set_title(f"layer {number // HEADS + 1}, head {number % HEADS + 1}", fontsize=9)
 figure.suptitle("Where each character (rows) looks: characters before it (columns)")
 figure.savefig(folder / "gpt-attention.png", dpi=120)
+figure
 
-# 7. Draw how it learned, beside one who knows only how often each character occurs.
+# %% [markdown]
+# ## 7. Draw how it learned, beside one who knows only how often each character occurs
+
+# %%
 frequency = (np.bincount(train_text, minlength=len(alphabet)) + 1) / (
     len(train_text) + len(alphabet)
 )
@@ -223,7 +253,9 @@ axes.grid(alpha=0.3)
 axes.legend()
 figure.savefig(folder / "gpt-loss.png", dpi=120)
 print(f"\npictures: {folder / 'gpt-loss.png'}, {folder / 'gpt-attention.png'}")
+figure
 
+# %%
 print(f"held-out loss by the frequency of characters alone: {by_frequency:.3f}")
 print(f"final held-out loss: {test_losses[-1][1]:.4f}")
 if not test_losses[-1][1] < (by_frequency if options.quick else 2):

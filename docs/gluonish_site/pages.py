@@ -57,6 +57,10 @@ def texts(root: Path) -> dict[str, str]:
             pages[name] = f"---\norphan: true\n---\n\n{pages[name]}"
     pages["readme.md"] = f"---\norphan: true\n---\n\n{pages['readme.md']}"
     pages["index.md"] += _trees(pages["index.md"])
+    pages["tutorials/index.md"] += (
+        "\nAll as notebooks, with the files that they read: {download}`tutorials.zip "
+        "</notebooks/tutorials.zip>`.\n\n"
+    )
     pages["tutorials/index.md"] += _tree(
         [
             place.removeprefix("tutorials/")

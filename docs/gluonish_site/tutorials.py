@@ -1,42 +1,92 @@
-"""The tutorials as notebooks: comments between the parts of a program become text."""
+"""The tutorials as notebooks: programs in jupytext's percent format, read as cells."""
 
+import io
 import json
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_NUMBERED = re.compile(r"(\d+)\. ([^.:?]{1,90})([.:?]) ?(.*)", re.DOTALL)
-# Names in a comment: with dots, an underscore or parentheses.
-_CODE = re.compile(
-    r"(?<![\w.`])(?!i\.e|e\.g)"
-    r"((?:[a-z_]\w*\.)+[A-Za-z_]\w*(?:\(\))?|\w+\(\)|[a-z]+_[a-z_]+)(?![\w`(])"
-)
+import jupytext
+
 _NOQA = re.compile(r"  # (noqa|type: ignore)[^\n]*")
+_QUICK = """\
+# What the command line would say. The quick form takes seconds; without "--quick" it is complete.
+import sys
+
+__file__ = "{name}.py"
+sys.argv = [__file__{options}]
+%matplotlib inline"""
+_DOWNLOADS = "notebooks"
+_PACKED = "tutorials.zip"
+_PACKED_AT = (2026, 1, 1, 0, 0, 0)  # equal files are packed into equal bytes
 
 
 def texts(root: Path) -> dict[str, str]:
-    """Return the notebooks of the tutorials by file name."""
-    return {
-        f"tutorials/{path.stem}.ipynb": json.dumps(notebook(path, root), indent=1)
-        for path in sorted((root / "tutorials").glob("*.py"))
-    }
+    """Return the notebooks of the tutorials by file name, as pages of the site."""
+    made = {}
+    for path in programs(root):
+        cells = [*read(path), *map(_markdown, _results(path.stem, root))]
+        link = f"{{download}}`Download as a notebook </{_DOWNLOADS}/{path.stem}.ipynb>`"
+        cells[0]["source"] += f"\n\n{link}"
+        made[f"tutorials/{path.stem}.ipynb"] = _notebook(cells)
+    return made
 
 
-def notebook(path: Path, root: Path) -> dict[str, Any]:
-    """Return a tutorial as a notebook: docstring and comments as text, code, and pictures."""
-    text = path.read_text("utf-8")
-    _, docstring, program = text.split('"""', 2)
-    first, _, rest = docstring.partition("\n")
-    title, _, more = first.strip().rstrip(".").partition(": ")
+def downloads(root: Path) -> dict[str, bytes]:
+    """Return what is offered to be downloaded: each tutorial to be run, and all in one archive."""
+    files = runnable(root)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(f"tutorials/{name}", _PACKED_AT), content)
+    notebooks = {name: content for name, content in files.items() if name.endswith(".ipynb")}
+    made = {f"{_DOWNLOADS}/{name}": content for name, content in notebooks.items()}
+    return {**made, f"{_DOWNLOADS}/{_PACKED}": packed.getvalue()}
+
+
+def runnable(root: Path) -> dict[str, bytes]:
+    """Return the notebooks to be run, and the files that they read, by file name."""
+    made = {}
+    for path in programs(root):
+        options = ', "--quick"' if "--quick" in path.read_text("utf-8") else ""
+        title, *rest = read(path)
+        settings = _code(_QUICK.format(name=path.stem, options=options))
+        made[f"{path.stem}.ipynb"] = _notebook([title, settings, *rest]).encode()
+    folder = root / "tutorials"
+    read_by_them = [*programs(root), *sorted(folder.glob("*.txt")), root / "LICENSE"]
+    return {**made, **{path.name: path.read_bytes() for path in read_by_them}}
+
+
+def write_notebooks(root: Path, folder: Path) -> None:
+    """Write the notebooks to be run, and the files that they read, into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in runnable(root).items():
+        (folder / name).write_bytes(content)
+
+
+def programs(root: Path) -> list[Path]:
+    """Return the files of the tutorials."""
+    return sorted((root / "tutorials").glob("*.py"))
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the cells of a tutorial; the first one has its title."""
+    (first, *rest) = jupytext.read(path, fmt="py:percent").cells
+    title, _, text = first.source.partition("\n")
+    name, _, more = title.strip().rstrip(".").partition(": ")
     lead = f"\n{more[:1].upper()}{more[1:]}.\n" if more else ""
-    cells = [_markdown(f"# {title}\n{lead}{rest}".rstrip())]
-    for kind, content in parts(program):
-        cells.append(_markdown(prose(content)) if kind == "text" else _code(content))
-    cells += [_markdown(text) for text in _results(path.stem, root)]
+    cells = [_markdown(f"# {name}\n{lead}{text}".rstrip())]
+    for cell in rest:
+        cells.append((_code if cell.cell_type == "code" else _markdown)(cell.source))
+    return cells
+
+
+def _notebook(cells: list[dict[str, Any]]) -> str:
     for index, cell in enumerate(cells):
         cell["id"] = f"cell-{index}"
-    return {
+    content = {
         "cells": cells,
         "metadata": {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -45,44 +95,7 @@ def notebook(path: Path, root: Path) -> dict[str, Any]:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-
-
-def parts(program: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a program: comments that begin a paragraph, and the code between them."""
-    code: list[str] = []
-    comment: list[str] = []
-    before = ""
-    for line in [*program.splitlines(), ""]:
-        is_comment = line.startswith("#") and (bool(comment) or not before.strip())
-        if is_comment:
-            if any(text.strip() for text in code):
-                yield "code", "\n".join(code).strip("\n")
-            code = []
-            comment.append(line)
-        else:
-            if comment:
-                yield "text", "\n".join(comment)
-                comment = []
-            code.append(line)
-        before = line
-    if any(text.strip() for text in code):
-        yield "code", "\n".join(code).strip("\n")
-
-
-def prose(comment: str) -> str:
-    """Return a comment as Markdown; a numbered one gets a heading."""
-    text = " ".join(line.lstrip("#").strip() for line in comment.splitlines())
-    text = "".join(
-        f"`{part}`" if index % 2 else re.sub(r"([_<])", r"\\\1", part)
-        for index, part in enumerate(_CODE.split(text))
-    )
-    found = _NUMBERED.match(text)
-    if found is None:
-        numbered = re.match(r"(\d+)\. (.*)", text, re.DOTALL)
-        return text if numbered is None else f"## Step {numbered[1]}\n\n{numbered[2]}"
-    number, heading, end, rest = found.groups()
-    body = rest if end != ":" else rest[:1].upper() + rest[1:]
-    return f"## {number}. {heading}{'?' if end == '?' else ''}\n\n{body}".rstrip()
+    return json.dumps(content, indent=1)
 
 
 def _markdown(text: str) -> dict[str, Any]:

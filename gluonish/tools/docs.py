@@ -12,7 +12,7 @@ from pathlib import Path
 from gluonish.core.errors import MissingFileError, NotSupportedError
 from gluonish.tools.json_output import add_json_option, stdout_to_stderr, write_json
 
-_NEEDED = ("sphinx", "furo", "myst_nb", "sphinx_copybutton")
+_NEEDED = ("sphinx", "furo", "myst_nb", "sphinx_copybutton", "jupytext")
 
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -31,6 +31,12 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         default=Path("gluonish-docs"),
         metavar="FOLDER",
         help="where the site goes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--notebooks",
+        type=Path,
+        metavar="FOLDER",
+        help="write the tutorials as Jupyter notebooks into this folder, and build no site",
     )
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
@@ -58,6 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"docs: expected the packages of the extra docs, got none named {', '.join(missing)}; "
             "pip install 'gluonish[docs]' (in a clone: pip install '.[docs]')"
         )
+    if arguments.notebooks is not None:
+        status = write_notebooks(arguments.notebooks.resolve())
+        if status == 0:
+            print(f"Notebooks are in {arguments.notebooks}: jupyter lab {arguments.notebooks}")
+        return status
     output = arguments.output.resolve()
     with stdout_to_stderr(arguments.json):
         print(f"Building the documentation in {output} ...", flush=True)
@@ -89,6 +100,19 @@ def build(output: Path, *, strict: bool, jobs: int) -> int:
         options += ["--fail-on-warning"]
     command = [sys.executable, "-m", "sphinx", *options, str(pages), str(output)]
     return subprocess.run(command, check=False).returncode
+
+
+def write_notebooks(folder: Path) -> int:
+    """Write the tutorials as notebooks, with the files that they read; return an exit status.
+
+    Args:
+        folder: Folder of the notebooks, created if missing.
+    """
+    source = source_folder()
+    command = [sys.executable, "-m", "gluonish_site.notebooks", str(source), str(folder)]
+    paths = [str(source / "docs"), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    return subprocess.run(command, env=environment, check=False).returncode
 
 
 def source_folder() -> Path:

@@ -196,20 +196,6 @@ def test_the_code_of_a_tutorial_is_all_in_its_notebook(name: str) -> None:
     assert first["source"].startswith("# ")
 
 
-def test_a_comment_becomes_text_and_a_numbered_one_a_heading() -> None:
-    program = "\nx = 1\n\n# 1. Define. A layer\n#    is there.\nclass A:\n    # inside\n    pass\n"
-    assert list(tutorials.parts(program)) == [
-        ("code", "x = 1"),
-        ("text", "# 1. Define. A layer\n#    is there."),
-        ("code", "class A:\n    # inside\n    pass"),
-    ]
-    assert tutorials.prose("# 1. Define. A layer\n#    is there.") == (
-        "## 1. Define\n\nA layer is there."
-    )
-    text = "# a *small* x_1 of autograd.record(), i.e. mx.nd"
-    assert tutorials.prose(text) == "a *small* x\\_1 of `autograd.record()`, i.e. `mx.nd`"
-
-
 def test_text_is_escaped_where_it_is_no_literal() -> None:
     assert escaped("a * b, c_ and |d|") == "a \\* b, c\\_ and \\|d\\|"
     assert escaped("``a * b`` and `Block`", {"Block": "mx.gluon.Block"}.get) == (
