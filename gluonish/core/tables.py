@@ -13,6 +13,7 @@ from gluonish.core.errors import ArgumentTypeError
 __all__ = ["column_values", "columns_of", "is_column", "is_table", "numbers_of", "table_values"]
 
 _PACKAGES = ("pandas", "polars", "pyarrow")
+_COMMON = (np.ndarray, list, tuple, float, int)  # what arrays are usually made of
 _TABLES = ("DataFrame", "RecordBatch", "Table")
 
 
@@ -104,7 +105,7 @@ def numbers_of(what: str, source: Any, dtype: Any = None) -> Any:
     Raises:
         ArgumentTypeError: A column has no numbers, or missing values that ``dtype`` cannot hold.
     """
-    if isinstance(source, np.ndarray | list | tuple | float | int):
+    if isinstance(source, _COMMON):
         return source
     if is_column(source):
         return _checked(what, source, None, dtype)

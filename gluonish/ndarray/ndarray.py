@@ -283,10 +283,18 @@ class NDArray(AttachedMethods):
     @property
     def __array_interface__(self) -> dict[str, Any]:
         """A copy of the values for libraries that read NumPy's array interface, such as PIL."""
-        values = np.ascontiguousarray(self.asnumpy())
+        values = self.asnumpy()
+        if not values.flags.c_contiguous:  # NumPy reads "data" as contiguous memory
+            values = np.ascontiguousarray(values)
         if values.dtype.kind == "V":  # bfloat16 and 8-bit floats, whose type it does not name
             raise AttributeError(f"__array_interface__ of {values.dtype}")
-        return {**values.__array_interface__, "data": values, "strides": values.strides}
+        return {
+            "version": 3,
+            "shape": values.shape,
+            "typestr": values.dtype.str,
+            "data": values,
+            "strides": values.strides,
+        }
 
     def tobytes(self) -> bytes:
         """Return a copy of the values as bytes, in row-major order."""

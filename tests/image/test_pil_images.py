@@ -95,6 +95,8 @@ def test_arrays_become_images() -> None:
 
 
 def test_numpy_reads_a_copy() -> None:
+    last = nd.array(PIXELS, dtype="uint8").transpose((2, 1, 0))
+    assert np.asarray(last).tolist() == PIXELS.transpose(2, 1, 0).tolist()
     x = nd.array([1.0, 2.0])
     values = np.asarray(x)
     values[0] = 5
