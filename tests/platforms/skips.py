@@ -1,4 +1,4 @@
-"""A pytest plugin that skips tests of what an emulated system lacks: ``-p tests.platforms.skips``."""
+"""A plugin of pytest, `-p tests.platforms.skips`: skips tests of what another system lacks."""
 
 import os
 
