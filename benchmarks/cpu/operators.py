@@ -1,8 +1,10 @@
 """A hundred operators, forward and with their gradients, small and large, beside MXNet and PyTorch.
 
     python -m benchmarks.cpu operators --mxnet-python .. --peers-python .. [--only softmax,take]
+    python -m benchmarks.cpu operators --table products --without-onednn --peers torch_eager ..
 
-The calls stand in interleaved/operator_table.py. Every package runs them imperatively in one
+The calls stand in interleaved/operator_table.py, and those of convolutions and dense layers of
+    python -m benchmarks.cpu operators --table products --without-onednn --peers-python ..
 process, in turns call by call. A time is that of many calls, and all their results waited for,
 over their number. Results are compared before anything is timed (1e-3 of the largest). A ratio is
 a peer's median over gluonish's: 2.0 x means that gluonish takes half the time.
@@ -17,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.interleaved.driver import Job, PeerError, Worker, measure, workers
-from benchmarks.interleaved.operator_table import ROWS, Row
+from benchmarks.interleaved.operator_jobs import TABLES
+from benchmarks.interleaved.operator_table import Row
 from benchmarks.interleaved.peers import add_arguments, make_job
 from benchmarks.interleaved.report import Report, geometric_mean, table
 
@@ -27,6 +30,7 @@ TOLERANCE = 1e-3
 class Cell(NamedTuple):
     """One call that is timed."""
 
+    table: str
     row: Row
     size: str
     backward: bool
@@ -34,20 +38,22 @@ class Cell(NamedTuple):
     @property
     def options(self) -> dict[str, Any]:
         """Arguments of `select`."""
-        return {"position": ROWS.index(self.row), "size": self.size, "backward": self.backward}
+        position = TABLES[self.table].index(self.row)
+        chosen = {"position": position, "size": self.size, "backward": self.backward}
+        return {**chosen, "table": self.table}
 
     def __str__(self) -> str:
         return f"{self.row.name}, {self.size}{', with gradient' if self.backward else ''}"
 
 
-def cells(only: str) -> Iterator[Cell]:
-    """The calls of the rows whose names hold one of these comma-separated words."""
+def cells(table: str, only: str) -> Iterator[Cell]:
+    """The calls of a table's rows whose names hold one of these comma-separated words."""
     words = [word.strip().lower() for word in only.split(",")]
     for size in ("small", "large"):
-        for row in ROWS:
+        for row in TABLES[table]:
             if any(word in row.name.lower() for word in words):
                 for backward in (False, True) if row.backward else (False,):
-                    yield Cell(row, size, backward)
+                    yield Cell(table, row, size, backward)
 
 
 def compare(cell: Cell, running: Sequence[Worker], folder: Path, report: Report) -> list[Worker]:
@@ -81,12 +87,14 @@ def time_all(arguments: argparse.Namespace, report: Report) -> dict[str, list[tu
         work = "TorchOperators" if name.startswith("torch") else "GluonOperators"
         job = make_job(name, work, arguments, {})
         job.module = "operator_jobs"
+        if name == "gluonish" and arguments.without_onednn:
+            job.environment["MXNET_MKLDNN_ENABLED"] = "0"
         jobs.append(job)
     with (
         tempfile.TemporaryDirectory() as folder,
         workers(jobs, arguments.threads, errors) as running,
     ):
-        for cell in cells(arguments.only):
+        for cell in cells(arguments.table, arguments.only):
             ready = compare(cell, running, Path(folder), report)
             found = measure(ready, arguments.seconds, arguments.rounds, errors)
             running = [worker for worker in running if worker.name not in errors]
@@ -139,6 +147,8 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     add_arguments(parser, "mxnet,torch_eager")
+    parser.add_argument("--table", choices=tuple(TABLES), default="operators")
+    parser.add_argument("--without-onednn", action="store_true", help="gluonish as on ARM")
     parser.add_argument("--only", default="", help="words of the operators' names")
     arguments = parser.parse_args()
     report = Report()

@@ -7,8 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from benchmarks.interleaved.operator_table import ROWS, Row, Shapes
+from benchmarks.interleaved import operator_table, product_table
+from benchmarks.interleaved.operator_table import Row, Shapes
 
+TABLES = {"operators": operator_table.ROWS, "products": product_table.ROWS}
 _WHOLE = ("index", "labels", "length")  # kinds whose last array holds whole numbers
 
 
@@ -71,15 +73,16 @@ class _Operators:
     def start(self) -> None:
         """Nothing to prepare."""
 
-    def select(self, position: int, size: str, backward: bool) -> None:
+    def select(self, position: int, size: str, backward: bool, table: str = "operators") -> None:
         """Make what the following runs call.
 
         Args:
-            position: The row of `ROWS`.
+            position: The row of the table.
             size: ``small`` or ``large``.
             backward: Whether a run takes the gradient, too.
+            table: The table, of `TABLES`.
         """
-        row = ROWS[position]
+        row = TABLES[table][position]
         arrays = make_arrays(row, size)
         self._drawn = row.kind == "random"
         self._prepare(row, arrays, _differentiable(row, len(arrays)) if backward else [])

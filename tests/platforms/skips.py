@@ -1,0 +1,28 @@
+"""A plugin of pytest, `-p tests.platforms.skips`: skips tests of what another system lacks."""
+
+import os
+
+import pytest
+
+# Parts of node ids, and the reasons.
+_EVERYWHERE = {
+    "tests/kernels/onednn": "oneDNN",
+    "tests/kvstore/distributed": "MPI's launcher",
+    "tests/gluon/data/test_shared_memory.py": "/proc and memfd",
+    "test_interrupts.py": "/proc",
+    "fork": "fork",
+}
+_ON_WINDOWS = {
+    "test_loader_ends.py": "signals and process groups",
+    "tests/gluon/data/vision/test_datasets.py": "file:// URLs of this system",
+    "tests/gluon/data/test_worker_process.py": "Unix sockets",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests."""
+    missing = {**_EVERYWHERE, **(_ON_WINDOWS if os.environ["EMULATED_SYSTEM"] == "win32" else {})}
+    for item in items:
+        for part, what in missing.items():
+            if part in item.nodeid:
+                item.add_marker(pytest.mark.skip(reason=f"needs {what}"))
