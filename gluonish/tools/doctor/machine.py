@@ -145,7 +145,7 @@ def _threads() -> Finding:
     try:
         lanes = (MXNET_CPU_WORKER_NTHREADS.value, MXNET_CPU_PRIORITY_NTHREADS.value)
         text += (
-            f"; the engine has {lanes[0]} compute threads per device, and {lanes[1]} for priority"
+            f"; per device, the engine has {lanes[0]} for operators and {lanes[1]} for priority"
         )
     except ConfigError:
         pass  # reported with the environment variables
