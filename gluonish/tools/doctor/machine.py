@@ -145,9 +145,7 @@ def _threads() -> Finding:
     text = f"{threads} OpenMP threads per kernel"
     try:
         lanes = (MXNET_CPU_WORKER_NTHREADS.value, MXNET_CPU_PRIORITY_NTHREADS.value)
-        text += (
-            f"; the engine has {lanes[0]} compute threads per device, and {lanes[1]} for priority"
-        )
+        text += f"; per device, the engine has {lanes[0]} for operators and {lanes[1]} for priority"
     except ConfigError:
         pass  # reported with the environment variables
     cores = min(usable_cores(), cpu_limit() or usable_cores())

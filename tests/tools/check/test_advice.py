@@ -26,6 +26,8 @@ def test_nothing_is_said_of_what_is_there(name: str) -> None:
         ("mxnet.gluon.nowhere.Thing", "mxnet.gluon has no nowhere"),
         ("mxnet.nd.NDArray.asnumpyy", "mxnet.nd.NDArray has no asnumpyy; "),
         ("mxnet.nd._CachedOpThreadSafe", ""),
+        ("gluonish.nd.arrayy", "gluonish.nd has no arrayy; did you mean gluonish.nd.array?"),
+        ("mxnet.contrib.tensorrt.init_tensorrt_params", "runs on the GPU with cuDNN"),
         ("numpy.float", "--numpy1"),
     ],
 )
