@@ -905,6 +905,33 @@ def _batch_norm_sums(
     name: str | None = None,
 ) -> list[NDArray]:
     """Gradients of BatchNorm's gamma and beta, and the terms of the gradient of data."""
+def _betainc(
+    a: NDArray,
+    b: NDArray,
+    x: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Regularized incomplete beta function I_x(a, b)."""
+def _betainc_slopes(
+    a: NDArray,
+    b: NDArray,
+    x: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Derivatives of the regularized incomplete beta function by a, b and x."""
+def _betaincinv(
+    a: NDArray,
+    b: NDArray,
+    p: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The x with I_x(a, b) = p, of the regularized incomplete beta function I."""
 def _bilinear_corners(
     rows: NDArray,
     columns: NDArray,
@@ -2178,6 +2205,44 @@ def _div_scalar(
 ) -> NDArray:
     """Elementwise data / scalar, toward zero for integers, in the dtype of data (int64 for
     bool)."""
+def _draw_binomial(
+    n: NDArray,
+    p: NDArray,
+    size: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw the number of successes in n trials of probability p."""
+def _draw_gamma(
+    alpha: NDArray,
+    size: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw from gamma distributions with shape parameter alpha and scale 1."""
+def _draw_negative_binomial(
+    n: NDArray,
+    p: NDArray,
+    size: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw the number of failures before the n-th success, where a trial has probability p."""
+def _draw_poisson(
+    lam: NDArray,
+    size: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Draw from Poisson distributions with mean lam."""
 def _dropout_factors(
     drawn: NDArray,
     p: float = 0.5,
@@ -2396,6 +2461,39 @@ def _fused_rnn_backward(
     name: str | None = None,
 ) -> list[NDArray]:
     """Gradients of _fused_rnn's data, states and parameters; see _rnn_backward."""
+def _gamma_sample_slope(
+    a: NDArray,
+    x: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Derivative of a gamma sample x by its shape parameter a, at a constant probability P(a,
+    x)."""
+def _gammainc(
+    a: NDArray,
+    x: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Regularized lower incomplete gamma function P(a, x)."""
+def _gammainc_slopes(
+    a: NDArray,
+    x: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Derivatives of the regularized lower incomplete gamma function by a and x."""
+def _gammaincinv(
+    a: NDArray,
+    p: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The x with P(a, x) = p, of the regularized lower incomplete gamma function P."""
 def _gated(
     gate: NDArray,
     value: NDArray,

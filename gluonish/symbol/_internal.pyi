@@ -967,6 +967,36 @@ def _batch_norm_sums(
     out: None = None,
 ) -> Symbol:
     """Gradients of BatchNorm's gamma and beta, and the terms of the gradient of data."""
+def _betainc(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regularized incomplete beta function I_x(a, b)."""
+def _betainc_slopes(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Derivatives of the regularized incomplete beta function by a, b and x."""
+def _betaincinv(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    p: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The x with I_x(a, b) = p, of the regularized incomplete beta function I."""
 def _bilinear_corners(
     rows: Symbol | None = None,
     columns: Symbol | None = None,
@@ -2340,6 +2370,48 @@ def _div_scalar(
 ) -> Symbol:
     """Elementwise data / scalar, toward zero for integers, in the dtype of data (int64 for
     bool)."""
+def _draw_binomial(
+    n: Symbol | None = None,
+    p: Symbol | None = None,
+    size: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Draw the number of successes in n trials of probability p."""
+def _draw_gamma(
+    alpha: Symbol | None = None,
+    size: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Draw from gamma distributions with shape parameter alpha and scale 1."""
+def _draw_negative_binomial(
+    n: Symbol | None = None,
+    p: Symbol | None = None,
+    size: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Draw the number of failures before the n-th success, where a trial has probability p."""
+def _draw_poisson(
+    lam: Symbol | None = None,
+    size: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Draw from Poisson distributions with mean lam."""
 def _dropout_factors(
     drawn: Symbol | None = None,
     p: float = 0.5,
@@ -2576,6 +2648,43 @@ def _fused_rnn_backward(
     out: None = None,
 ) -> Symbol:
     """Gradients of _fused_rnn's data, states and parameters; see _rnn_backward."""
+def _gamma_sample_slope(
+    a: Symbol | None = None,
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Derivative of a gamma sample x by its shape parameter a, at a constant probability P(a,
+    x)."""
+def _gammainc(
+    a: Symbol | None = None,
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regularized lower incomplete gamma function P(a, x)."""
+def _gammainc_slopes(
+    a: Symbol | None = None,
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Derivatives of the regularized lower incomplete gamma function by a and x."""
+def _gammaincinv(
+    a: Symbol | None = None,
+    p: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The x with P(a, x) = p, of the regularized lower incomplete gamma function P."""
 def _gated(
     gate: Symbol | None = None,
     value: Symbol | None = None,
