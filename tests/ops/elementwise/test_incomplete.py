@@ -1,4 +1,4 @@
-"""Incomplete gamma and beta functions against SciPy; tests/golden/make_probability.py made them."""
+"""Incomplete gamma and beta functions against SciPy, by tests/golden/make_probability.py."""
 
 from pathlib import Path
 from typing import Any
