@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 from gluonish.core.config import all_flags
-from gluonish.core.loading import load
 from gluonish.model_zoo.registry import model_names
 
 # What an argument that is no choice stands for, by how the help calls it or by its name.
@@ -301,6 +300,5 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    parser = load("gluonish.tools.cli").make_parser()
-    print(_SCRIPTS[arguments.shell](list(commands_of(parser))), end="")
+    print(_SCRIPTS[arguments.shell](list(commands_of(arguments.all_commands))), end="")
     return 0

@@ -109,10 +109,9 @@ def write_notebooks(folder: Path) -> int:
         folder: Folder of the notebooks, created if missing.
     """
     source = source_folder()
-    command = [sys.executable, "-m", "gluonish_site.notebooks", str(source), str(folder)]
-    paths = [str(source / "docs"), os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    return subprocess.run(command, env=environment, check=False).returncode
+    folders = [str(path.resolve()) for path in (source, folder)]
+    command = [sys.executable, "-m", "gluonish_site.notebooks", *folders]
+    return subprocess.run(command, cwd=source / "docs", check=False).returncode
 
 
 def source_folder() -> Path:

@@ -75,6 +75,7 @@ def test_counts_are_whole_and_not_below_their_limit() -> None:
 OWN = {
     "adam": "beta1 beta2 epsilon",
     "adamw": "beta1 beta2 epsilon",
+    "adabelief": "beta1 beta2 epsilon",
     "adamax": "beta1 beta2",
     "nadam": "beta1 beta2 epsilon schedule_decay",
     "lamb": "beta1 lower_bound upper_bound",

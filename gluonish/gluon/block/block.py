@@ -128,9 +128,8 @@ class Block:
         ]
         return "{}(\n{}\n)".format(type(self).__name__, "\n".join(lines))
 
-    def _repr_html_(self) -> str:
-        text: str = load("gluonish.gluon.block.block_html").block_html(self)
-        return text
+    def _repr_html_(self) -> Any:
+        return load("gluonish.gluon.block.block_html").block_html(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         attributes = self.__dict__
@@ -275,15 +274,8 @@ class Block:
             ArgumentError: The file has arrays that match no parameter, or arrays without names.
             FileFormatError: The file is damaged or of another format.
         """
-        load_block(
-            self,
-            filename,
-            device if ctx is None else ctx,
-            allow_missing,
-            ignore_extra,
-            cast_dtype,
-            dtype_source,
-        )
+        ctx = device if ctx is None else ctx
+        load_block(self, filename, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source)
 
     @short_traceback
     def load_dict(
@@ -444,9 +436,8 @@ class Block:
             force_reinit: Whether to reinitialize initialized parameters.
             device: ``ctx`` under the name it has in MXNet 2.0.
         """
-        self.collect_params().initialize(
-            init, device if ctx is None else ctx, verbose, force_reinit
-        )
+        ctx = device if ctx is None else ctx
+        self.collect_params().initialize(init, ctx, verbose, force_reinit)
 
     def zero_grad(self) -> None:
         """Set the gradients of all parameters to 0."""
