@@ -65,6 +65,19 @@ def calling_origin() -> Origin:
 Locate = Callable[[], Origin]
 
 
+class _LocatedInputs(list[Any]):
+    """The inputs that a node of the tape saved, with the origin of its call.
+
+    An attribute of the node would make every node larger, also without checks.
+    """
+
+    __slots__ = ("origin",)
+
+    def __init__(self, inputs: Sequence[Any], origin: Origin) -> None:
+        super().__init__(inputs)
+        self.origin = origin
+
+
 class NonFinite(NamedTuple):
     """The NaN and infinite values of an array.
 
@@ -162,7 +175,7 @@ def check_call(op: Operator, attrs: Attrs, inputs: Sequence[Any], results: Seque
     check_operator(op, attrs, inputs, results, checks, locate)
     edge = results[0]._edge if results else None
     if checks.values and edge is not None and type(edge[0]) is OperatorNode:
-        edge[0].origin = locate()
+        edge[0].inputs = _LocatedInputs(edge[0].inputs, locate())
 
 
 def check_operator(
@@ -331,7 +344,7 @@ def check_gradients(node: Any, received: Sequence[Array], found: Sequence[Array]
         name = type(node).__name__ if function is None else type(function).__name__
         check_rule(name, [f"{i}" for i in range(len(found))], received, (), found, Origin("", None))
         return
-    origin = getattr(node, "origin", Origin("", None))
+    origin = getattr(node.inputs, "origin", Origin("", None))
     names = op.input_names(node.attrs)
     check_rule(public_name(op.name), names, received, node.inputs, found, origin)
 
