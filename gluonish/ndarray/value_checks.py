@@ -104,7 +104,8 @@ class NonFinite(NamedTuple):
 def non_finite(x: NDArray) -> NonFinite | None:
     """Wait for an array; return its values that are NaN or infinite, or None."""
     if x.stype != "default":
-        return non_finite(x.data)
+        sparse: Any = x
+        return non_finite(sparse.data)
     if not is_floating(x._spec.dtype) or not x._spec.size:
         return None
     x.wait_to_read()
@@ -261,8 +262,8 @@ def _hint(
         return f"; its argument {scalars[0]} is NaN"
     infinite = [(name, x) for name, x in read.items() if x.infinite]
     if infinite:
-        name, x = infinite[0]
-        return f"; its input {name} holds {x.kind} {x}"
+        name, bad = infinite[0]
+        return f"; its input {name} holds {bad.kind} {bad}"
     if result._spec.dtype == FLOAT16 and found.infinite:
         return "; float16 holds up to 65504"
     return ""
