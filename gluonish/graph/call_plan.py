@@ -200,6 +200,7 @@ class GraphNode:
     )
 
     writes_gradients: ClassVar[bool] = True
+    checks: ChecksGradients
 
     @property
     def ignores_head_gradient(self) -> bool:

@@ -217,16 +217,9 @@ def freed_error(where: str = "") -> AutogradError:
 
 
 class OperatorNode:
-    """Tape node of one operator call, which applies the operator's gradient rule.
+    """Tape node of one operator call, which applies the operator's gradient rule."""
 
-    Attributes:
-        origin: The layer and the line of the call; set while values are checked.
-    """
-
-    __slots__ = (
-        *("attrs", "freed", "inputs", "made", "op", "origin", "output_count", "outputs"),
-        "parents",
-    )
+    __slots__ = ("attrs", "freed", "inputs", "made", "op", "output_count", "outputs", "parents")
 
     writes_gradients: ClassVar[bool] = False
 

@@ -65,6 +65,19 @@ def calling_origin() -> Origin:
 Locate = Callable[[], Origin]
 
 
+class _LocatedInputs(list[Any]):
+    """The inputs that a node of the tape saved, with the origin of its call.
+
+    An attribute of the node would make every node larger, also without checks.
+    """
+
+    __slots__ = ("origin",)
+
+    def __init__(self, inputs: Sequence[Any], origin: Origin) -> None:
+        super().__init__(inputs)
+        self.origin = origin
+
+
 class NonFinite(NamedTuple):
     """The NaN and infinite values of an array.
 
@@ -91,7 +104,8 @@ class NonFinite(NamedTuple):
 def non_finite(x: NDArray) -> NonFinite | None:
     """Wait for an array; return its values that are NaN or infinite, or None."""
     if x.stype != "default":
-        return non_finite(x.data)
+        sparse: Any = x
+        return non_finite(sparse.data)
     if not is_floating(x._spec.dtype) or not x._spec.size:
         return None
     x.wait_to_read()
@@ -162,7 +176,7 @@ def check_call(op: Operator, attrs: Attrs, inputs: Sequence[Any], results: Seque
     check_operator(op, attrs, inputs, results, checks, locate)
     edge = results[0]._edge if results else None
     if checks.values and edge is not None and type(edge[0]) is OperatorNode:
-        edge[0].origin = locate()
+        edge[0].inputs = _LocatedInputs(edge[0].inputs, locate())
 
 
 def check_operator(
@@ -248,8 +262,8 @@ def _hint(
         return f"; its argument {scalars[0]} is NaN"
     infinite = [(name, x) for name, x in read.items() if x.infinite]
     if infinite:
-        name, x = infinite[0]
-        return f"; its input {name} holds {x.kind} {x}"
+        name, bad = infinite[0]
+        return f"; its input {name} holds {bad.kind} {bad}"
     if result._spec.dtype == FLOAT16 and found.infinite:
         return "; float16 holds up to 65504"
     return ""
@@ -331,7 +345,7 @@ def check_gradients(node: Any, received: Sequence[Array], found: Sequence[Array]
         name = type(node).__name__ if function is None else type(function).__name__
         check_rule(name, [f"{i}" for i in range(len(found))], received, (), found, Origin("", None))
         return
-    origin = getattr(node, "origin", Origin("", None))
+    origin = getattr(node.inputs, "origin", Origin("", None))
     names = op.input_names(node.attrs)
     check_rule(public_name(op.name), names, received, node.inputs, found, origin)
 

@@ -91,6 +91,6 @@ def _warn_of_missing(params: Sequence[Parameter]) -> None:
         )
 
 
-def _has_values(gradient: NDArray) -> bool:
+def _has_values(gradient: Any) -> bool:
     values = gradient.data if gradient.stype != "default" else gradient
     return bool(values.asnumpy().any())
