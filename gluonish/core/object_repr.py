@@ -135,8 +135,9 @@ def _brief_collection(value: Any) -> str:
             text = f"{{{inside}}}"
         else:
             inside = ", ".join(map(brief, value))
-            ends = {list: "[]", tuple: "()"}.get(type(value), "{}")
-            comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
+            is_list, is_tuple = isinstance(value, list), isinstance(value, tuple)
+            ends = "[]" if is_list else "()" if is_tuple else "{}"
+            comma = "," if is_tuple and len(value) == 1 else ""
             text = f"{ends[0]}{inside}{comma}{ends[1]}"
         if len(text) <= _LONGEST:
             return text
