@@ -70,7 +70,7 @@ def array(
             polars, pandas or pyarrow, whose missing values are NaN.
         dtype: Element type; by default the dtype of a source array, and float32 for other values.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
+        device: The same as ``ctx``, under the name of MXNet 2.0.
 
     Raises:
         ArgumentTypeError: The values are not numbers.
@@ -163,7 +163,7 @@ def zeros(
         dtype: Element type, float32 by default.
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
+        device: The same as ``ctx``, under the name of MXNet 2.0.
     """
     return _constant("zeros", "_npi_zeros", shape, dtype, order, ctx or device)
 
@@ -217,7 +217,7 @@ def full(
             number.
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
+        device: The same as ``ctx``, under the name of MXNet 2.0.
         out: Array that the result is written to, of its shape and dtype.
     """
     check_order("full", order)
@@ -257,7 +257,7 @@ def full_like(
         dtype: Element type; that of ``a`` by default.
         order: ``"C"`` (row by row), the only order.
         ctx: Ignored; the result is on the device of ``a``.
-        device: The same, as in MXNet 2.0.
+        device: The same as ``ctx``, under the name of MXNet 2.0.
         out: Array that the result is written to, of its shape and dtype.
     """
     check_order("full_like", order)
@@ -333,7 +333,7 @@ def arange(
         step: Difference between neighbouring values, not 0; None for 1.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
+        device: The same as ``ctx``, under the name of MXNet 2.0.
 
     Raises:
         ArgumentError: ``step`` is 0.
@@ -380,7 +380,7 @@ def linspace(
         dtype: Element type, float32 by default.
         axis: Must be 0.
         ctx: Device; the current context by default.
-        device: The same, as in MXNet 2.0.
+        device: The same as ``ctx``, under the name of MXNet 2.0.
     """
     _check_bounds("linspace", start, stop, axis)
     params = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}

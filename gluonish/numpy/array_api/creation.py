@@ -34,7 +34,9 @@ Shape = int | tuple[int, ...]
 
 def _default(values: np.ndarray[Any, Any]) -> np.dtype[Any]:
     """Return the default type of the kind of values that Python numbers gave."""
-    return {"b": values.dtype, "i": INT64, "u": values.dtype}.get(values.dtype.kind, FLOAT32)
+    if values.dtype.kind in "bu":
+        return values.dtype
+    return INT64 if values.dtype.kind == "i" else FLOAT32
 
 
 def asarray(
