@@ -40,6 +40,7 @@ _MEANINGS = {
     "device": "``ctx`` under the name it has in MXNet 2.0.",
     "decimals": "Number of decimal places; negative rounds to tens, hundreds, ...",
     "destination": "New positions of the axes: an int or a tuple of ints.",
+    "device": "Device of the result: another name of ``ctx``, that of MXNet 2.0.",
     "df": "Degrees of freedom: a positive number or array.",
     "dimensions": "Shape of the grid.",
     "dtype": "Element type of the result; None for the default.",

@@ -64,7 +64,7 @@ class ndarray(AttachedMethods):  # NumPy's name
         """
         if stream is not None:
             raise ArgumentError(f"to_device: expected stream None, got {stream!r}")
-        return self.as_in_context(parse_context(device))
+        return self.as_in_context(parse_context(device) or self.context)
 
     def __array_namespace__(self, api_version: str | None = None) -> ModuleType:
         """Return `gluonish.numpy.array_api`, the functions of the Python array API standard.

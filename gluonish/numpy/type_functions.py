@@ -72,7 +72,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
         if kind not in _KINDS:
             raise ArgumentError(f"isdtype: expected a kind among {sorted(_KINDS)}, got {kind!r}")
         return given.kind in _KINDS[kind] or (is_floating(given) and "f" in _KINDS[kind])
-    return given == np.dtype(kind)
+    return bool(given == np.dtype(kind))
 
 
 def common_dtype(*arrays_and_dtypes: Any) -> np.dtype[Any]:

@@ -246,7 +246,8 @@ def _extents_of(data: Sequence[Any]) -> str:
         lengths = sorted({len(sample) for sample in data})
         return f"lists of lengths {lengths}; batchify_fn=batchify.Pad() pads them"
     sizes = {getattr(sample, "shape", getattr(sample, "size", None)) for sample in data}
-    return repr(data if None in sizes else sorted(sizes))
+    known = sorted(size for size in sizes if size is not None)
+    return repr(known if len(known) == len(sizes) else data)
 
 
 def as_array(sample: Any) -> Array:

@@ -34,7 +34,10 @@ Shape = int | tuple[int, ...]
 
 def _default(values: np.ndarray[Any, Any]) -> np.dtype[Any]:
     """Return the default type of the kind of values that Python numbers gave."""
-    return {"b": values.dtype, "i": INT64, "u": values.dtype}.get(values.dtype.kind, FLOAT32)
+    dtype: np.dtype[Any] = values.dtype
+    if dtype.kind in "bu":
+        return dtype
+    return INT64 if dtype.kind == "i" else FLOAT32
 
 
 def asarray(
