@@ -72,7 +72,9 @@ def commands_of(
         path: Its words.
         text: Its description.
     """
-    options, words, files = [], [], False
+    options: list[Argument] = []
+    words: list[str] = []
+    files = False
     inner: dict[str, argparse.ArgumentParser] = {}
     helps: dict[str, str] = {}
     for action in parser._actions:
