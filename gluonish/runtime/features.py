@@ -279,13 +279,3 @@ class Features(OrderedDict[str, Feature]):
                 f"{feature_name.upper()!r}{nearest(feature_name.upper(), self)}"
             )
         return feature.enabled
-
-
-def get_branch() -> str:
-    """Return the branch of the build: empty, as gluonish is not built."""
-    return ""
-
-
-def get_commit_hash() -> str:
-    """Return the commit of the build: empty, as gluonish is not built."""
-    return ""
