@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 WINDOWS = sys.platform == "win32"
@@ -53,7 +53,7 @@ def core_numbers() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-def use_cores(numbers: list[int]) -> None:
+def use_cores(numbers: Iterable[int]) -> None:
     """Restrict this process to some cores, if the system supports it."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, numbers)

@@ -104,7 +104,7 @@ class DLManagedTensor(ctypes.Structure):
     ]
 
 
-@DeleterFunc
+@DeleterFunc  # type: ignore[untyped-decorator]
 def dl_managed_tensor_deleter(handle: int) -> None:
     """Release nothing: the memory of exported arrays belongs to Python."""
 

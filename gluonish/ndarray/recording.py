@@ -205,7 +205,8 @@ def marked(array: Array, leaf: Leaf) -> tuple["Node | Leaf", int]:
         return leaf, 0
     source = node.parents[0] if isinstance(node, MarkedNode) else edge
     assert source is not None
-    return MarkedNode(source, leaf), 0
+    made: Node = MarkedNode(source, leaf)
+    return made, 0
 
 
 def freed_error(where: str = "") -> AutogradError:

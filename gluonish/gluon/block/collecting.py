@@ -36,7 +36,7 @@ class CollectedParameters(ParameterDict):
         return super().__contains__(key) or self._at_path(key) is not None
 
 
-class StructuralParameters(dict[str, Parameter], ParameterDict):
+class StructuralParameters(dict[str, Parameter], ParameterDict):  # type: ignore[misc]  # `get` is that of dict
     """The result of `Block.collect_params` in MXNet 2.0: a dict by paths.
 
     The methods of `ParameterDict` that a dict lacks, such as `setattr`, are there, too.
@@ -115,7 +115,7 @@ def share(block: BlockTree, shared: Mapping[str, Parameter]) -> None:
         _replace(owner, name, parameter)
 
 
-def _replace(owner: BlockTree, attribute: str, parameter: Parameter) -> None:
+def _replace(owner: Any, attribute: str, parameter: Parameter) -> None:
     """Set another Parameter as a Block's attribute, under its own name."""
     replaced = owner._reg_params[attribute]
     names = [name for name, held in owner.params._params.items() if held is replaced]

@@ -140,10 +140,11 @@ def _named_by_path(
     renamed = copy.deepcopy(symbol)
     for node in renamed._variables():
         node.name = paths.get(node.name, node.name)
-    return renamed, {
-        f"{kind}:{paths.get(name, name)}": array
-        for kind, name, array in ((*key.split(":", 1), array) for key, array in values.items())
-    }
+    named = {}
+    for key, array in values.items():
+        kind, name = key.split(":", 1)
+        named[f"{kind}:{paths.get(name, name)}"] = array
+    return renamed, named
 
 
 def _update_multipliers(block: Traceable, symbol: Symbol) -> None:

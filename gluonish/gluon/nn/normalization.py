@@ -243,10 +243,11 @@ class GroupNorm(Normalization):
         )
 
     def __repr__(self) -> str:
+        (entries,) = self.gamma.shape or (0,)
         return (
             f"{type(self).__name__}(eps={self._epsilon}, num_groups={self._num_groups}, "
             f"center={self._center}, scale={self._scale}"
-            f"{f', in_channels={self.gamma.shape[0]}' if self._of_channels else ''})"
+            f"{f', in_channels={entries}' if self._of_channels else ''})"
         )
 
 

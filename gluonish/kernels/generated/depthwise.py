@@ -205,13 +205,13 @@ def forward(data: Array, weight: Array, out: Array, windows: Windows) -> None:
 
 def backward_data(grad: Array, weight: Array, out: Array, windows: Windows) -> None:
     """Compute the gradient of the data, like `forward`, from that of the output."""
-    pads = tuple(
+    above, left = (
         step * (taps - 1) - pad
         for step, taps, pad in zip(windows.dilate, windows.kernel, windows.pad, strict=True)
     )
-    if windows.stride == (1, 1) and min(pads) >= 0:
+    if windows.stride == (1, 1) and min(above, left) >= 0:
         turned = np.ascontiguousarray(weight[..., ::-1, ::-1])
-        around = windows._replace(size=windows.counts, counts=windows.size, pad=pads)
+        around = windows._replace(size=windows.counts, counts=windows.size, pad=(above, left))
         forward(grad, turned, out, around)
     else:
         _run(_BACKWARD_DATA, len(grad) * grad.shape[1], grad, weight, out, windows)
