@@ -75,10 +75,10 @@ MISTAKES = {
         TypeError,
         "the class ToTensor | ToTensor()",
     ),
-    "transforms.Resize PIL": Mistake(
+    "a network of PIL images": Mistake(
         """
         from PIL import Image
-        data.vision.transforms.Resize(2)(Image.new('RGB', (4, 4)))
+        nn.Conv2D(4, 3)(Image.new('RGB', (4, 4)))
         """,
         TypeError,
         "PIL | mx.nd.array(image)",
