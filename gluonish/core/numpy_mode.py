@@ -103,9 +103,10 @@ class NumpyScope(ValueScope):
         super().__init__()
         self._settings = (shape, array, dtype)
 
-    def __repr__(self) -> str:
-        shape, array = self._settings
-        return object_repr(self, shape=shape, array=array)
+    def __repr__(self) -> str:  # type: ignore[override]  # of the base, a function with options
+        shape, array, dtype = self._settings
+        given = {} if dtype is None else {"dtype": dtype}
+        return object_repr(self, shape=shape, array=array, **given)
 
     def __enter__(self) -> "NumpyScope":
         for switch, setting in zip(self._switches, self._settings, strict=True):

@@ -29,6 +29,6 @@ def progress_bar(*args: Any, **options: Any) -> Any:
     if in_notebook():
         from tqdm.auto import tqdm  # needs ipywidgets for a widget; without it, a line of text
     else:
-        from tqdm import tqdm
+        from tqdm import tqdm  # type: ignore[assignment]
     options.setdefault("disable", not shows_progress())
     return tqdm(*args, **options)

@@ -205,7 +205,7 @@ def marked(array: Array, leaf: Leaf) -> tuple["Node | Leaf", int]:
         return leaf, 0
     source = node.parents[0] if isinstance(node, MarkedNode) else edge
     assert source is not None
-    made: Node = MarkedNode(source, leaf)
+    made: Any = MarkedNode(source, leaf)
     return made, 0
 
 

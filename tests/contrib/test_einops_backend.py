@@ -32,7 +32,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "unpack": lambda x: einops.unpack(x, [(1,), (2, 1)], "b h w *")[1],
 }
 EMPTY = np.zeros((0, 4, 6, 3), np.float32)
-KINDS = {"nd": mx.nd.array, "np": mx.np.array}
+KINDS: dict[str, Any] = {"nd": mx.nd.array, "np": mx.np.array}
 
 
 @pytest.mark.parametrize("kind", KINDS)

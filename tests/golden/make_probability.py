@@ -23,7 +23,7 @@ import scipy.stats as st
 sys.path.insert(0, str(Path(__file__).parent))
 from probability_cases import CASES, PAIRS, PROBABILITIES, TRIALS, parameters
 
-FROZEN = {
+FROZEN: dict = {
     "Normal": lambda loc, scale: st.norm(loc, scale),
     "Laplace": lambda loc, scale: st.laplace(loc, scale),
     "Cauchy": lambda loc, scale: st.cauchy(loc, scale),

@@ -97,4 +97,5 @@ PAIRS = {
 
 def parameters(name, dtype="float64"):
     """Return the parameters of a distribution as arrays."""
-    return {key: np.array(value, dtype) for key, value in CASES[name][0].items()}
+    given: dict = CASES[name][0]
+    return {key: np.array(value, dtype) for key, value in given.items()}

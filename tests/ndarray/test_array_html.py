@@ -87,7 +87,7 @@ def test_a_large_image_is_shown_smaller() -> None:
     "values", [np.zeros((20, 30, 3), np.float32), np.zeros((20, 30, 2), np.uint8)]
 )
 def test_other_arrays_are_no_images(values: np.ndarray) -> None:
-    assert "<img" not in nd.array(values, dtype=values.dtype)._repr_html_()
+    assert "<img" not in str(nd.array(values, dtype=values.dtype)._repr_html_())
 
 
 def test_sparse_arrays_show_what_they_store() -> None:

@@ -87,4 +87,6 @@ def test_lowest_constraints_name_every_dependency() -> None:
     assert "numpy==2.0.*" in lines
     named = {re.split("[=<>!;]", line)[0] for line in lines}
     for requirement in PROJECT["dependencies"]:
-        assert re.match(r"[\w-]+", requirement)[0] in named
+        found = re.match(r"[\w-]+", requirement)
+        assert found is not None
+        assert found[0] in named

@@ -73,7 +73,7 @@ def test_a_module_names_labels() -> None:
 
 
 def test_a_cached_op_names_the_node() -> None:
-    op = nd.CachedOp(logarithm())
+    op = nd.CachedOp(logarithm())  # type: ignore[attr-defined]
     arrays = [nd.ones((2, 4)), -nd.ones((3, 4)), nd.zeros((3,))]
     with mx.check_values(), pytest.raises(NonFiniteError, match="logarithm: log: expected finite"):
         op(*arrays)

@@ -34,11 +34,11 @@ class _Tree:
         if id(block) in self.seen:
             return f'<div class="leaf">{heading(title, "shared, see above")}</div>'
         self.seen.add(id(block))
-        own = list(_own(block))
+        own: list[Any] = list(_own(block))
         children = block._children
         if not own and not children:
             return f'<div class="leaf">{heading(title)}</div>'
-        everything = [p for layer in layers_of(block) for _, p in _own(layer)]
+        everything: list[Any] = [p for layer in layers_of(block) for _, p in _own(layer)]
         notes = [total_text(everything, "parameters")] if everything else []
         if not name and getattr(block, "_active", False):
             notes.append("hybridized")

@@ -87,7 +87,7 @@ class FilterSampler(Sampler):
     def __init__(self, fn: Callable[[Any], object], dataset: _Indexable) -> None:
         self._indices = [i for i in range(len(dataset)) if fn(dataset[i])]
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]  # of the base, a function with options
         return object_repr(self, f"{len(self)} samples")
 
     def __iter__(self) -> Iterator[int]:

@@ -150,7 +150,7 @@ class SequentialAug(Augmenter):
         super().__init__()
         self.ts = augmenter_list(type(self).__name__, ts)
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]  # of the base, a function with options
         return object_repr(self, *map(brief, self.ts))
 
     def dumps(self) -> list[Any]:
@@ -177,7 +177,7 @@ class RandomOrderAug(Augmenter):
         super().__init__()
         self.ts = augmenter_list(type(self).__name__, ts)
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]  # of the base, a function with options
         return object_repr(self, *map(brief, self.ts))
 
     def dumps(self) -> list[Any]:

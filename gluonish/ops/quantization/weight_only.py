@@ -287,7 +287,8 @@ def _forward(rows: V, weight: V, scale: V) -> V:
     if len(scale.shape) == 2:
         group_size = features // scale.shape[1] if features else 1
     attrs = {"num_hidden": units, "no_bias": True, "flatten": False, "group_size": group_size}
-    attrs["bits"] = 4 if weight.dtype == UINT8 else 8
+    stored: Any = weight
+    attrs["bits"] = 4 if stored.dtype == UINT8 else 8
     made: V = apply(WEIGHT_ONLY_DENSE, (rows, weight, scale), attrs)
     return made
 

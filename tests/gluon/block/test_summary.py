@@ -92,7 +92,7 @@ def test_hybridized_network_keeps_its_graphs() -> None:
     assert (net(*inputs)[0].asnumpy() == expected).all()
     assert list(net._graphs.values()) == [graph]
     active: list[bool] = []
-    net.apply(lambda block: active.append(block._active))
+    net.apply(lambda block: active.append(vars(block)["_active"]))
     assert set(active) == {True}
 
 

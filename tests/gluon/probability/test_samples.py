@@ -164,7 +164,7 @@ def test_gradient_of_gamma_samples_is_that_of_quantiles() -> None:
 @pytest.mark.parametrize("name", sorted(REJECTED))
 def test_gradient_of_the_mean_of_samples(name: str) -> None:
     """The mean of pathwise gradients is the gradient of the mean."""
-    starts = {
+    starts: dict[str, Any] = {
         "Gamma": {"shape": [2.5], "scale": [1.5]},
         "Chi2": {"df": [3.0]},
         "Beta": {"alpha": [1.5], "beta": [0.8]},

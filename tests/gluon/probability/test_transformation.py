@@ -108,7 +108,7 @@ def test_simplex_is_mapped_to_by_softmax_only() -> None:
 def test_own_constraints_are_registered() -> None:
     registry = mgp.domain_map()
 
-    @registry.register(c.Boolean())
+    @registry.register(c.Boolean())  # type: ignore[untyped-decorator]
     def to_boolean(constraint: Any) -> Any:
         return "boolean"
 

@@ -44,7 +44,8 @@ def made(case: str) -> tuple[dict[str, Any], Any, Any, Any, Any]:
         rng.standard_normal(one).astype(np.float32)
         for one in (shape, weight, (filters,), (shape[0], filters, *counts))
     ]
-    return ({**attrs, "layout": None, "no_bias": False}, *arrays)
+    x, w, bias, grad = arrays
+    return {**attrs, "layout": None, "no_bias": False}, x, w, bias, grad
 
 
 def close(got: Any, compute: Any, *inputs: Any, **attrs: Any) -> bool:

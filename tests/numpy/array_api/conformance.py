@@ -305,7 +305,7 @@ def creation() -> Iterator[Call]:  # noqa: C901  # a table
         yield Call("asarray", dtype, lambda xp, make, x=x: xp.asarray(make(x), copy=True))
         yield Call("from_dlpack", dtype, lambda xp, make, x=x: xp.from_dlpack(make(x)))
         for name in ("tril", "triu"):
-            for shape in MATRICES:
+            for shape in MATRICES:  # type: ignore[assignment]
                 for k in (-1, 0, 1, 5):
                     y = values(dtype, shape)
                     yield Call(
@@ -313,7 +313,7 @@ def creation() -> Iterator[Call]:  # noqa: C901  # a table
                         f"{dtype}-{shape}-{k}",
                         lambda xp, make, n=name, y=y, k=k: getattr(xp, n)(make(y), k=k),
                     )
-    for given in (1, 2.5, True, [1, 2], [[1.0, 2], [3, 4]], [True, False], [], [[]]):
+    for given in (1, 2.5, True, [1, 2], [[1.0, 2], [3, 4]], [True, False], [], [[]]):  # type: ignore[var-annotated]
         yield Call("asarray", repr(given), lambda xp, make, g=given: xp.asarray(g))
         yield Call(
             "asarray",
@@ -336,7 +336,7 @@ def creation() -> Iterator[Call]:  # noqa: C901  # a table
             f"{args}-{options}",
             lambda xp, make, a=args, o=options: xp.linspace(*a, **o),
         )
-    for args, options in (((3,), {}), ((2, 3), {"k": 1}), ((3, 2), {"k": -1}), ((0,), {})):
+    for args, options in (((3,), {}), ((2, 3), {"k": 1}), ((3, 2), {"k": -1}), ((0,), {})):  # type: ignore[assignment]
         yield Call("eye", f"{args}-{options}", lambda xp, make, a=args, o=options: xp.eye(*a, **o))
     for indexing in ("xy", "ij"):
         yield Call(
@@ -436,7 +436,7 @@ def manipulation() -> Iterator[Call]:
             yield call("concat", f"{axis}", lambda xp, x, a=axis: xp.concat([x, x, x], axis=a))
         for axis in (0, 2, -1, -4):
             yield call("expand_dims", f"{axis}", lambda xp, x, a=axis: xp.expand_dims(x, a))
-        for axis in (None, 0, -1, (0, 2)):
+        for axis in (None, 0, -1, (0, 2)):  # type: ignore[assignment]
             yield call("flip", f"{axis}", lambda xp, x, a=axis: xp.flip(x, axis=a))
         yield call("moveaxis", "one", lambda xp, x: xp.moveaxis(x, 0, -1))
         yield call("moveaxis", "two", lambda xp, x: xp.moveaxis(x, (0, 1), (2, 0)))
@@ -446,7 +446,7 @@ def manipulation() -> Iterator[Call]:
         yield call("repeat", "array", lambda xp, x: xp.repeat(x, xp.asarray([1, 0, 2]), axis=1))
         for shape in ((6, 4), (-1,), (2, -1, 2), (24,)):
             yield call("reshape", f"{shape}", lambda xp, x, s=shape: xp.reshape(x, s))
-        for shift, axis in ((1, None), (-1, 0), ((1, 2), (0, 1)), (5, -1)):
+        for shift, axis in ((1, None), (-1, 0), ((1, 2), (0, 1)), (5, -1)):  # type: ignore[assignment]
             yield call(
                 "roll", f"{shift}-{axis}", lambda xp, x, s=shift, a=axis: xp.roll(x, s, axis=a)
             )

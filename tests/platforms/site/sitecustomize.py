@@ -75,7 +75,7 @@ def _hide_locks():
     if SYSTEM != "win32":
         return _nothing
     before = sys.modules.get("fcntl")
-    sys.modules["fcntl"] = None
+    sys.modules["fcntl"] = None  # type: ignore[assignment]
 
     def undo():
         del sys.modules["fcntl"]
@@ -95,7 +95,7 @@ def _replace_windows_functions(module):
         module.machine_nbytes = lambda: _MEMORY_NBYTES
 
 
-_copied = deque()  # descriptors that other processes may still adopt
+_copied: deque = deque()  # descriptors that other processes may still adopt
 _allowed = False
 
 
@@ -152,7 +152,7 @@ def _refuse(event, arguments):
 
 
 def _emulate():
-    missing = [_ON_LINUX_ONLY, _ON_POSIX_ONLY] if SYSTEM == "win32" else [_ON_LINUX_ONLY]
+    missing: list = [_ON_LINUX_ONLY, _ON_POSIX_ONLY] if SYSTEM == "win32" else [_ON_LINUX_ONLY]
     if SYSTEM == "darwin" and sys.version_info < (3, 13):
         missing.append({os: ("waitid",)})
     for modules in missing:
