@@ -185,7 +185,7 @@ class _JoinedWeightOnlyDense(WeightOnlyDense):
                 None if p is None else F.slice_axis(p, axis=0, begin=begin, end=end)
                 for p in (weight, scale, bias)
             ]
-            attrs = {"flatten": False, "no_bias": bias is None, "bits": self._bits}
+            attrs: dict[str, Any] = {"flatten": False, "no_bias": bias is None, "bits": self._bits}
             attrs["group_size"] = self._group_size
             made.append(F.weight_only_dense(x, *rows, num_hidden=end - begin, **attrs))
         return made

@@ -196,7 +196,8 @@ def _stored(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     flat = np.ascontiguousarray(array).reshape(-1)
     if array.dtype != INT4:
         return flat.view(UINT8)
-    return packed(np.pad(flat.astype(INT8), (0, flat.size % 2))[None])[0]
+    made: np.ndarray[Any, Any] = packed(np.pad(flat.astype(INT8), (0, flat.size % 2))[None])[0]
+    return made
 
 
 def _tensor(
