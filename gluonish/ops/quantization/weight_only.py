@@ -281,7 +281,7 @@ def _data_gradient(g: V, grad: V, weight: V, scale: V) -> tuple[Any, ...]:
     )
 
 
-def _forward(rows: V, weight: V, scale: V) -> V:
+def _forward(rows: V, weight: Any, scale: V) -> V:
     units, features = weight.shape[0], features_in(weight)
     group_size = None
     if len(scale.shape) == 2:
