@@ -57,7 +57,7 @@ def calling_layer(frame: FrameType | None) -> str:
     """Describe the innermost Block that is called in a frame or around it; empty outside Blocks."""
     while frame is not None:
         if frame.f_code.co_name == "__call__" and is_ours(frame.f_code):
-            block = frame.f_locals.get("self")
+            block: Any = frame.f_locals.get("self")
             if hasattr(block, "collect_params"):
                 return described_block(block)
         frame = frame.f_back
