@@ -5,7 +5,7 @@ Activations of cells are names, Blocks, or functions.
 
 from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -234,20 +234,27 @@ class RecurrentCell(Block):
         parameters = self.collect_params().values()
         return np.dtype(next((p.dtype for p in parameters), "float32")).name
 
-    def forward(self, inputs: Any, states: Any = NO_STATES) -> Any:
-        """Compute one time step.
+    if TYPE_CHECKING:  # so that a subclass need not have a default
 
-        Args:
-            inputs: (N, features).
-            states: List of the previous states.
+        def forward(self, inputs: Any, states: Any) -> Any:
+            """Compute one time step."""
 
-        Raises:
-            ArgumentTypeError: There are no states.
-        """
-        if states is NO_STATES:
-            raise no_states_error(self)
-        self._counter += 1
-        return super().forward(inputs, states)
+    else:
+
+        def forward(self, inputs: Any, states: Any = NO_STATES) -> Any:
+            """Compute one time step.
+
+            Args:
+                inputs: (N, features).
+                states: List of the previous states.
+
+            Raises:
+                ArgumentTypeError: There are no states.
+            """
+            if states is NO_STATES:
+                raise no_states_error(self)
+            self._counter += 1
+            return super().forward(inputs, states)
 
 
 class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names

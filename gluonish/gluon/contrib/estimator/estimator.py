@@ -343,8 +343,8 @@ class Estimator:
         data, label, pred, loss = process(self, batch, self.batch_axis)
         if self._is_first_batch:
             self._is_first_batch = False
-            arrays = [listed(x) for x in (data, label, pred, loss)]
-            for problem in first_batch_problems(*arrays, loss=self.loss):
+            arrays = listed(data), listed(label), listed(pred), listed(loss)
+            for problem in first_batch_problems(*arrays, self.loss):
                 warn_at_line(problem)
         stops = [
             handler.batch_end(self, batch=batch, pred=pred, label=label, loss=loss)
