@@ -38,7 +38,6 @@ PACKAGES = ("gluonish", "gluonish_engine")
 EAGER = {"ml_dtypes", "numpy"}
 # Optional or slow to import: inside the function that needs them, and nowhere else.
 LAZY = {
-    "_winapi",
     "PIL",
     "cloudpickle",
     "pandas",
@@ -54,7 +53,6 @@ LAZY = {
     "llvmlite",
     "matplotlib",
     "mpi4py",
-    "msvcrt",
     "onnx",
     "requests",
     "scipy",

@@ -2,7 +2,6 @@
 
 Linux has everything. macOS lacks memfd, pidfd, CPU affinity, ``/proc`` and ``/dev/shm``, and
 ``waitid`` before Python 3.13. Windows also lacks fork, Unix sockets and most signals.
-`gluonish.gluon.data.connection` has the differences for connections to child processes.
 `tests.platforms` runs programs with these removed.
 """
 
@@ -96,13 +95,6 @@ def block_interrupts() -> None:
     """Block Ctrl-C in the calling thread and in the processes that it starts, on POSIX."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-
-
-def own_group() -> dict[str, Any]:
-    """Return arguments of `subprocess.Popen` that keep Ctrl-C in a terminal from a process."""
-    if WINDOWS:
-        return {"creationflags": 0x00000200}  # CREATE_NEW_PROCESS_GROUP
-    return {"process_group": 0}
 
 
 def yield_core() -> None:

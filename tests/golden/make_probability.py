@@ -14,6 +14,7 @@ import sys
 import warnings
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.integrate as integrate
@@ -23,7 +24,7 @@ import scipy.stats as st
 sys.path.insert(0, str(Path(__file__).parent))
 from probability_cases import CASES, PAIRS, PROBABILITIES, TRIALS, parameters
 
-FROZEN: dict = {
+FROZEN: dict[str, Any] = {
     "Normal": lambda loc, scale: st.norm(loc, scale),
     "Laplace": lambda loc, scale: st.laplace(loc, scale),
     "Cauchy": lambda loc, scale: st.cauchy(loc, scale),

@@ -4,6 +4,8 @@
 values of the same number of rows. ``PAIRS``: parameters of two distributions for a divergence.
 """
 
+from typing import Any
+
 import numpy as np
 
 _LOC = [0.0, 0.5, -1.5, 3.0, 0.0, 10.0]
@@ -19,7 +21,7 @@ _COV = [[[2.0, 0.3], [0.3, 1.0]], [[0.5, -0.4], [-0.4, 0.5]], [[1.0, 0.0], [0.0,
 
 PROBABILITIES = [0.5, 0.001, 0.99, 0.2, 0.75, 0.04]
 
-CASES = {
+CASES: dict[str, Any] = {
     "Normal": ({"loc": _LOC, "scale": _SCALE}, [0.4, 0.6, -9.0, 3.01, 0.0, 8.0]),
     "Laplace": ({"loc": _LOC, "scale": _SCALE}, [0.4, 0.6, -9.0, 3.01, 0.1, 8.0]),
     "Cauchy": ({"loc": _LOC, "scale": _SCALE}, [0.4, 0.6, -9.0, 3.01, 0.1, 8.0]),
@@ -97,5 +99,4 @@ PAIRS = {
 
 def parameters(name, dtype="float64"):
     """Return the parameters of a distribution as arrays."""
-    given: dict = CASES[name][0]
-    return {key: np.array(value, dtype) for key, value in given.items()}
+    return {key: np.array(value, dtype) for key, value in CASES[name][0].items()}

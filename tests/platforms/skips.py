@@ -16,6 +16,9 @@ _ON_WINDOWS = {
     "test_loader_ends.py": "signals and process groups",
     "tests/gluon/data/vision/test_datasets.py": "file:// URLs of this system",
     "tests/gluon/data/test_worker_process.py": "Unix sockets",
+    "test_channel.py": "Unix sockets",
+    "test_dropped_batches_give_their_memory": "Unix sockets",
+    "test_dataset_that_cannot_be_sent": "Unix sockets",
 }
 
 

@@ -39,9 +39,9 @@ POSIX: dict[str, tuple[str, ...]] = {
     "signal.SIGKILL": (),
     "signal.SIGQUIT": ("tools/guard.py",),
     "signal.pthread_sigmask": (_CORE,),
-    "socket.AF_UNIX": (_CONNECTION,),
+    "socket.AF_UNIX": ("gluon/data/channel.py",),
     "socket.recv_fds": (_CONNECTION,),
-    "socket.send_fds": (_CONNECTION,),
+    "socket.send_fds": (_CONNECTION, "gluon/data/dataloader.py"),
     "sys.platform": (_CORE, "tools/launch.py"),
     "termios": (),
 }

@@ -26,7 +26,6 @@ from gluonish.core.errors import GluonishError
 from gluonish.core.finalizer import Leases
 from gluonish.gluon.data.by_value import dumps_reply
 from gluonish.gluon.data.connection import (
-    connection_pair,
     receive_all,
     receive_with_files,
     send_files,
@@ -46,12 +45,10 @@ class Channel:
 
     Args:
         connection: A connected socket.
-        peer: Id of the process at the other end.
     """
 
-    def __init__(self, connection: socket.socket, peer: int) -> None:
+    def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
-        self._peer = peer
 
     def send(self, message: Any, descriptor: int | None = None) -> None:
         """Send a value, and optionally an open file.
@@ -72,7 +69,7 @@ class Channel:
         if descriptor is None:
             self.socket.sendall(packet)
         else:
-            send_files(self.socket, packet, [descriptor], self._peer)
+            send_files(self.socket, packet, [descriptor])
 
     def _send_file(self, data: bytes, descriptor: int | None) -> None:
         file = new_file(len(data), "a message")
@@ -80,7 +77,7 @@ class Channel:
             Segment(os.dup(file)).memory[: len(data)] = data
             head = _HEAD.pack(len(data), True, descriptor is not None)
             files = [file] if descriptor is None else [file, descriptor]
-            send_files(self.socket, head, files, self._peer)
+            send_files(self.socket, head, files)
         finally:
             os.close(file)
 
@@ -91,7 +88,7 @@ class Channel:
             EOFError: The other end is closed.
             OSError: The connection broke.
         """
-        head, descriptors = receive_with_files(self.socket, _HEAD.size, _count_files)
+        head, descriptors = receive_with_files(self.socket, _HEAD.size)
         if not head:
             raise EOFError("the other end of the channel is closed")
         length, in_file, _ = _HEAD.unpack(head)
@@ -109,14 +106,9 @@ class Channel:
         self.socket.close()
 
 
-def _count_files(head: bytes) -> int:
-    _, in_file, attached = _HEAD.unpack(head)
-    return int(in_file) + int(attached)
-
-
 def channel_pair() -> tuple[socket.socket, socket.socket]:
     """Return two connected sockets that hold `MAX_UNANSWERED` messages in each direction."""
-    pair = connection_pair()
+    pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     for end in pair:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_NBYTES)
         end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_NBYTES)

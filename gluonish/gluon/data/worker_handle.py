@@ -16,9 +16,9 @@ from gluonish.core.config import (
     flags_without_effect,
 )
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
-from gluonish.core.operating_system import KILL, has_ended, own_group
+from gluonish.core.operating_system import KILL, has_ended
 from gluonish.gluon.data.channel import Channel, channel_pair
-from gluonish.gluon.data.connection import Events, inheriting
+from gluonish.gluon.data.connection import Events
 from gluonish.gluon.data.worker_process import Start
 
 # The variables must be set before the libraries are loaded. Several workers with a thread for every
@@ -92,10 +92,10 @@ class WorkerHandle:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _BOOT, arguments],
                 stdin=subprocess.DEVNULL,
-                **inheriting(remote_end),
-                **own_group(),  # Ctrl-C must reach only the main process
+                pass_fds=(remote_end.fileno(),),
+                process_group=0,  # Ctrl-C must reach only the main process
             )
-        self.channel = Channel(local_end, self.process.pid)
+        self.channel = Channel(local_end)
         self.waiting: dict[int, None] = {}
         self.ring: Any = None
         self.started = False

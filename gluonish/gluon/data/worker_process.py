@@ -128,7 +128,7 @@ def main(descriptor: int, parent: int) -> None:
     threading.Thread(target=_watch, args=(connection, parent), daemon=True).start()
     # The main process may close the channel while a reply is being sent.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        _serve(Channel(connection, parent))
+        _serve(Channel(connection))
     _end()
 
 

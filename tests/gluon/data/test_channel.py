@@ -13,7 +13,7 @@ def pair() -> Iterator[Pair]:
     left, right = channel_pair()
     left.settimeout(10)
     right.settimeout(10)
-    channels = Channel(left, os.getpid()), Channel(right, os.getpid())
+    channels = Channel(left), Channel(right)
     yield channels
     for channel in channels:
         channel.close()

@@ -32,7 +32,7 @@ class Worker:
 
     def __init__(self, launch: Any, file: int) -> None:
         ours, theirs = channel_pair()
-        self.channel = Channel(ours, os.getpid())
+        self.channel = Channel(ours)
         self.waiting: dict[int, None] = {}
         self.ring = None
         self.started = False
@@ -42,7 +42,7 @@ class Worker:
 
     def _serve(self, connection: Any) -> None:
         with connection, contextlib.suppress(EOFError, OSError):
-            worker_process._serve(Channel(connection, os.getpid()))
+            worker_process._serve(Channel(connection))
 
     def has_ended(self) -> bool:
         return False

@@ -19,7 +19,7 @@ def test_answer_to_a_closed_channel_ends_the_worker_quietly(
     class Told:
         """A channel that has one task to tell, and cannot be answered."""
 
-        def __init__(self, connection: socket.socket, _peer: int) -> None:
+        def __init__(self, connection: socket.socket) -> None:
             self.connection = connection
             opened.append(connection)
 

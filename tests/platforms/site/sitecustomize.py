@@ -13,7 +13,7 @@ import os
 import select
 import socket
 import sys
-from collections import deque
+from typing import Any
 
 SYSTEM = os.environ.get("EMULATED_SYSTEM", "")
 
@@ -91,48 +91,12 @@ def _nothing(_module=None):
 
 def _replace_windows_functions(module):
     if SYSTEM == "win32":
-        module.own_group = lambda: {"process_group": 0}
         module.machine_nbytes = lambda: _MEMORY_NBYTES
-
-
-_copied: deque = deque()  # descriptors that other processes may still adopt
-_allowed = False
-
-
-def _copy_into(file, process):
-    _copied.append(os.dup(file))
-    if len(_copied) > 64:
-        os.close(_copied.popleft())
-    return os.getpid() << 32 | _copied[-1]
-
-
-def _adopt(handle):
-    global _allowed
-    _allowed = True
-    try:
-        return os.open(f"/proc/{handle >> 32}/fd/{handle & 0xFFFFFFFF}", os.O_RDWR)
-    finally:
-        _allowed = False
-
-
-def _wait_for_process(number):
-    import time
-
-    while os.getppid() == number:
-        time.sleep(0.2)
-
-
-def _replace_handles(module):
-    if SYSTEM == "win32":
-        module.inheriting = lambda connection: {"pass_fds": (connection.fileno(),)}
-        module.copy_into, module.adopt = _copy_into, _adopt
-        module._wait_for_process = _wait_for_process
 
 
 _CHANGED = {
     "gluonish.core.operating_system": (_rename_system, _replace_windows_functions),
     "gluonish.core.files": (_hide_locks, _nothing),
-    "gluonish.gluon.data.connection": (lambda: _nothing, _replace_handles),
 }
 
 
@@ -143,7 +107,7 @@ def _is_hidden(path):
 def _refuse(event, arguments):
     """Raise the error that the other system would raise."""
     if event in ("open", "os.listdir", "os.scandir"):
-        if _is_hidden(arguments[0]) and not _allowed:
+        if _is_hidden(arguments[0]):
             raise FileNotFoundError(2, "No such file or directory", arguments[0])
     elif event in ("os.fork", "os.forkpty"):
         raise OSError(f"expected no fork on {SYSTEM}")
@@ -151,8 +115,20 @@ def _refuse(event, arguments):
         raise OSError(f"{arguments[0]}: there is no such library on {SYSTEM}")
 
 
+def _connected_pair(*_):
+    """Do what `socket.socketpair` does on Windows."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        left = socket.create_connection(server.getsockname())
+        right = server.accept()[0]
+    for end in (left, right):
+        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return left, right
+
+
 def _emulate():
-    missing: list = [_ON_LINUX_ONLY, _ON_POSIX_ONLY] if SYSTEM == "win32" else [_ON_LINUX_ONLY]
+    missing = [_ON_LINUX_ONLY, _ON_POSIX_ONLY] if SYSTEM == "win32" else [_ON_LINUX_ONLY]
+    if SYSTEM == "win32":
+        socket.socketpair = _connected_pair
     if SYSTEM == "darwin" and sys.version_info < (3, 13):
         missing.append({os: ("waitid",)})
     for modules in missing:
