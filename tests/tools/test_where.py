@@ -76,7 +76,7 @@ def test_faces_call_the_operator() -> None:
 
 
 def test_the_command_prints_each_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert where.run(argparse.Namespace(names=["softmax", "dot"])) == 0
+    assert where.run(argparse.Namespace(names=["softmax", "dot"], json=False)) == 0
     text = capsys.readouterr().out
     assert text.startswith("softmax\n")
     assert "\n\ndot\n" in text
