@@ -2,9 +2,9 @@
 
     python -m benchmarks.cpu two_trees --other /path/to/another/checkout
 
-Takes the processor time of an eager and a recorded ``x + x`` of 4x4 float32, a hybridized network of two small layers in
-inference, and a training step of it with loss and Trainer; one process for each tree, A B B A.
-Prints the median of each, and the median ratio of the rounds.
+Takes the processor time of an eager and a recorded ``x + x`` of 4x4 float32, a hybridized network
+of two small layers in inference, and a training step of it with loss and Trainer; one process for
+each tree, A B B A. Prints the median of each, and the median ratio of the rounds.
 """
 
 import argparse

@@ -37,7 +37,6 @@ _MEANINGS = {
     "ctx": "Device of the result; the current context by default.",
     "data": "Input array.",
     "ddof": "Delta degrees of freedom: the divisor is the number of elements minus this.",
-    "device": "``ctx`` under the name it has in MXNet 2.0.",
     "decimals": "Number of decimal places; negative rounds to tens, hundreds, ...",
     "destination": "New positions of the axes: an int or a tuple of ints.",
     "device": "Device of the result: another name of ``ctx``, that of MXNet 2.0.",

@@ -3,6 +3,7 @@ from gluonish.gluon import block as block
 from gluonish.gluon import contrib as contrib
 from gluonish.gluon import data as data
 from gluonish.gluon import loss as loss
+from gluonish.gluon import metric as metric
 from gluonish.gluon import nn as nn
 from gluonish.gluon import parameter as parameter
 from gluonish.gluon import probability as probability

@@ -1,6 +1,7 @@
 """What a network shows in a notebook: its layers as a tree that folds, with shapes and counts."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from gluonish.core.html import details, frame, heading
 from gluonish.core.object_repr import arguments_repr

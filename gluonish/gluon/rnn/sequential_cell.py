@@ -273,7 +273,7 @@ class SequentialRNNCell(_Stack):
             raise no_states_error(self)
         return super().__call__(inputs, states)
 
-    def forward(self, inputs: Any, states: Any) -> Any:
+    def forward(self, inputs: Any, states: Any = NO_STATES) -> Any:
         """Compute one time step of all cells.
 
         Args:

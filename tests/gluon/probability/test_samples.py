@@ -164,15 +164,15 @@ def test_gradient_of_gamma_samples_is_that_of_quantiles() -> None:
 @pytest.mark.parametrize("name", sorted(REJECTED))
 def test_gradient_of_the_mean_of_samples(name: str) -> None:
     """The mean of pathwise gradients is the gradient of the mean."""
-    starts: dict[str, Any] = {
+    cases: dict[str, Any] = {
         "Gamma": {"shape": [2.5], "scale": [1.5]},
         "Chi2": {"df": [3.0]},
         "Beta": {"alpha": [1.5], "beta": [0.8]},
         "Dirichlet": {"alpha": [[1.5, 0.7, 2.0]]},
         "StudentT": {"df": [9.0], "loc": [0.5], "scale": [1.5]},
         "FisherSnedecor": {"df1": [4.0], "df2": [12.0]},
-    }[name]
-    params = {key: mnp.array(value, dtype="float64") for key, value in starts.items()}
+    }
+    params = {key: mnp.array(value, dtype="float64") for key, value in cases[name].items()}
     weights = mnp.array(np.array([1.0, -2.0, 0.5])) if name == "Dirichlet" else 1.0
     mx.random.seed(8)
     count = 20_000

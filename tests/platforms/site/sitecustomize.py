@@ -17,10 +17,10 @@ from typing import Any
 
 SYSTEM = os.environ.get("EMULATED_SYSTEM", "")
 
-_ON_LINUX_ONLY = {
+_ON_LINUX_ONLY: dict[Any, tuple[str, ...]] = {
     os: ("memfd_create", "posix_fallocate", "pidfd_open", "sched_getaffinity", "sched_setaffinity"),
 }
-_ON_POSIX_ONLY = {
+_ON_POSIX_ONLY: dict[Any, tuple[str, ...]] = {
     os: (
         *("fork", "forkpty", "register_at_fork", "sysconf", "sched_yield", "waitid"),
         *("killpg", "setsid", "setpgid", "getpgid", "mkfifo", "O_NOFOLLOW", "O_DIRECTORY"),
