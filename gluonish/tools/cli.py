@@ -82,7 +82,7 @@ def make_parser() -> argparse.ArgumentParser:
     parsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.add_parser(parsers)
-    parser.set_defaults(all_commands=parser)  # for the command that describes them
+    parsers.choices["completion"].set_defaults(all_commands=parser)  # which it describes
     return parser
 
 

@@ -122,6 +122,7 @@ with open(f"{folder}/{mx.kv.create(kind).rank}.json", "w") as file:
 """
 # Settings with which six steps of the network stay well-conditioned.
 OPTIMIZERS: dict[str, dict[str, Any]] = {
+    "adabelief": {"learning_rate": 0.01},
     "adadelta": {},
     "adagrad": {"learning_rate": 0.1},
     "adam": {"learning_rate": 0.01},
