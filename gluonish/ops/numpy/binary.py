@@ -224,20 +224,20 @@ def _is_nan(x: Any) -> Any:
     return classic.NOT_EQUAL(x, x) if hasattr(x, "__apply__") else float(x != x)
 
 
-def _register_extreme(name: str, hit: Row, miss: Row) -> None:
+def _register_extreme(name: str, scalar: str, ufunc: str, hit: Row, miss: Row) -> None:
     """Register ``fmax`` or ``fmin``; of equal operands the left one receives the gradient."""
     _row(
-        f"_npi_{name}",
-        f"{name[1:]}imum of lhs and rhs; the other one where one is NaN",
-        _ufunc(name),
+        name,
+        f"{ufunc[1:]}imum of lhs and rhs; the other one where one is NaN",
+        _ufunc(ufunc),
         lambda g, a, b: g * (hit(a, b) + _is_nan(b)),
         lambda g, a, b: g * (miss(a, b) + _is_nan(a) * (1 - _is_nan(b))),
-        f"_npi_{name}_scalar",
+        scalar,
     )
 
 
-_register_extreme("fmax", classic.GREATER_EQUAL, classic.LESSER)
-_register_extreme("fmin", classic.LESSER_EQUAL, classic.GREATER)
+_register_extreme("_npi_fmax", "_npi_fmax_scalar", "fmax", classic.GREATER_EQUAL, classic.LESSER)
+_register_extreme("_npi_fmin", "_npi_fmin_scalar", "fmin", classic.LESSER_EQUAL, classic.GREATER)
 _row(
     "_npi_logaddexp",
     "logarithm of exp(lhs) + exp(rhs)",

@@ -79,12 +79,11 @@ _comparison("_npi_less", "_npi_less_scalar", "<", "less")
 _comparison("_npi_less_equal", "_npi_less_equal_scalar", "<=", "less_equal")
 
 
-def _logic(name: str, word: str) -> None:
-    """Register ``_npi_logical_...`` of two arrays, and of an array and a number."""
-    ufunc = f"logical_{name}"
+def _logic(name: str, scalar_name: str, word: str, ufunc: str) -> None:
+    """Register a function of truths: of two arrays, and of an array and a number."""
 
     def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
-        return (Spec(broadcast_shapes(f"_npi_{ufunc}", lhs.shape, rhs.shape), BOOL),)
+        return (Spec(broadcast_shapes(name, lhs.shape, rhs.shape), BOOL),)
 
     def kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any) -> None:
         getattr(xp, ufunc)(lhs != 0, rhs != 0, out=out)
@@ -97,7 +96,7 @@ def _logic(name: str, word: str) -> None:
 
     register(
         Operator(
-            f"_npi_{ufunc}",
+            name,
             infer,
             kernel,
             zero_gradient,
@@ -107,7 +106,7 @@ def _logic(name: str, word: str) -> None:
     )
     register(
         Operator(
-            f"_npi_{ufunc}_scalar",
+            scalar_name,
             scalar_infer,
             scalar_kernel,
             zero_gradient,
@@ -117,9 +116,9 @@ def _logic(name: str, word: str) -> None:
     )
 
 
-_logic("and", "logical and")
-_logic("or", "logical or")
-_logic("xor", "logical exclusive or")
+_logic("_npi_logical_and", "_npi_logical_and_scalar", "logical and", "logical_and")
+_logic("_npi_logical_or", "_npi_logical_or_scalar", "logical or", "logical_or")
+_logic("_npi_logical_xor", "_npi_logical_xor_scalar", "logical exclusive or", "logical_xor")
 
 
 def _bits(
@@ -194,15 +193,22 @@ _bits(
 )
 _bits("_npi_lcm", "_npi_lcm_scalar", "least common multiple", "lcm", takes_bool=False)
 _bits("_npi_gcd", "_npi_gcd_scalar", "greatest common divisor", "gcd", takes_bool=False)
-for _name in ("left_shift", "right_shift"):
-    _bits(
-        f"_npi_bitwise_{_name}",
-        f"_npi_bitwise_{_name}_scalar",
-        _name.replace("_", " "),
-        _name,
-        takes_bool=False,
-        reverse=f"_npi_rbitwise_{_name}_scalar",
-    )
+_bits(
+    "_npi_bitwise_left_shift",
+    "_npi_bitwise_left_shift_scalar",
+    "left shift",
+    "left_shift",
+    takes_bool=False,
+    reverse="_npi_rbitwise_left_shift_scalar",
+)
+_bits(
+    "_npi_bitwise_right_shift",
+    "_npi_bitwise_right_shift_scalar",
+    "right shift",
+    "right_shift",
+    takes_bool=False,
+    reverse="_npi_rbitwise_right_shift_scalar",
+)
 
 
 def _check_infer(input: Spec, *, msg: str) -> tuple[Spec]:  # noqa: A002  # MXNet's name
