@@ -400,8 +400,28 @@ def _branches() -> Iterator[tuple[str, Case]]:
     yield "_random_gamma", Case([], {"shape": (50,), "alpha": 0.5})
     for name in ("_npi_hypot_scalar", "_npi_maximum_scalar", "_npi_minimum_scalar"):
         yield name, Case([distinct(3, 4)], {"scalar": 2.5, "is_int": False})
+    yield from _arithmetic_of_numpy()
     for dtype in ("int32", "uint8", "bool", "float16", "bfloat16"):
         yield "Cast", Case([distinct(3, 4)], {"dtype": dtype})
+
+
+def _arithmetic_of_numpy() -> Iterator[tuple[str, Case]]:
+    """Functions of two arrays that MXNet 1.9 has no golden cases of."""
+    whole = np.arange(12, dtype=np.int32).reshape(3, 4)
+    for operands, names, reversed_names in (
+        ([distinct(3, 4), distinct(3, 4)], ("floor_divide", "fmod"), ("rfloor_divide", "rfmod")),
+        ([distinct(3, 4), distinct(3, 4)], ("fmax", "fmin", "logaddexp"), ()),
+        (
+            [whole, whole[::-1].copy()],
+            ("gcd", "bitwise_left_shift", "bitwise_right_shift"),
+            ("rbitwise_left_shift", "rbitwise_right_shift"),
+        ),
+    ):
+        number = {"scalar": 3.0, "is_int": True}
+        for name in names:
+            yield f"_npi_{name}", Case(operands)
+        for name in (*names, *reversed_names):
+            yield f"_npi_{name}_scalar", Case(operands[:1], number)
 
 
 def _sparse() -> Iterator[tuple[str, Case]]:

@@ -238,10 +238,20 @@ def _register_extreme(name: str, scalar: str, ufunc: str, hit: Row, miss: Row) -
 
 _register_extreme("_npi_fmax", "_npi_fmax_scalar", "fmax", classic.GREATER_EQUAL, classic.LESSER)
 _register_extreme("_npi_fmin", "_npi_fmin_scalar", "fmin", classic.LESSER_EQUAL, classic.GREATER)
+
+
+def _logaddexp(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+    if is_floating(out.dtype):
+        xp.logaddexp(a, b, out=out)
+    else:
+        real = xp.logaddexp(as_real(xp, xp.asarray(a)), as_real(xp, xp.asarray(b)))
+        out[...] = real.astype(out.dtype)
+
+
 _row(
     "_npi_logaddexp",
     "logarithm of exp(lhs) + exp(rhs)",
-    _ufunc("logaddexp"),
+    _logaddexp,
     lambda g, a, b: g * SIGMOID(a - b),
     lambda g, a, b: g * SIGMOID(b - a),
     "_npi_logaddexp_scalar",
