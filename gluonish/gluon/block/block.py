@@ -460,7 +460,13 @@ class Block:
         """
         self.collect_params().reset_ctx(device)
 
-    reset_ctx = reset_device
+    def reset_ctx(self, ctx: ContextList) -> None:
+        """Move all parameters to other devices, as `reset_device`; MXNet 1.9's name.
+
+        Args:
+            ctx: The device, or a list of devices.
+        """
+        self.reset_device(ctx)
 
     def share_parameters(self, shared: Mapping[str, Parameter]) -> Self:
         """Replace parameters by those of another Block, and return this Block.
