@@ -67,8 +67,12 @@ def install(rules: Rules) -> None:
 
 
 def starts_with_mxnet2() -> bool:
-    """Return whether this is a child process of a program for MXNet 2.0."""
-    return _folder(Rules.MXNET2) in sys.path
+    """Return whether this is a child process of a program for MXNet 2.0.
+
+    The parent may have imported gluonish from another folder, such as the current one.
+    """
+    ending = Path(_folder(Rules.MXNET2)).parts[-3:]
+    return any(Path(folder).parts[-3:] == ending for folder in sys.path)
 
 
 def _folder(rules: Rules) -> str:

@@ -59,6 +59,11 @@ def test_parameters_take_and_list_devices() -> None:
     assert net.weight.list_device() == net.collect_params().list_device() == [ONE]
     net.weight.reset_device(mx.cpu(0))
     assert net.weight.list_ctx() == [mx.cpu(0)]
+    for moved in (net, net.weight, net.collect_params()):
+        moved.reset_device(device=ONE)
+        assert net.weight.list_ctx() == [ONE]
+        moved.reset_ctx(ctx=mx.cpu(0))  # 1.9's name
+        assert net.weight.list_ctx() == [mx.cpu(0)]
 
 
 def test_files_are_loaded_onto_a_device(tmp_path) -> None:  # type: ignore[no-untyped-def]  # pytest's

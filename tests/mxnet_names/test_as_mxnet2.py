@@ -43,6 +43,21 @@ def test_program_and_its_child_process(tmp_path: Path, options: list[str]) -> No
     assert printed.split() == ["2.0.0", "weight", "bias", restored] * 2
 
 
+@pytest.mark.parametrize("options", [["--mxnet2"], ["--mxnet2", "--numpy1"]])
+def test_child_process_finds_another_copy_of_gluonish(tmp_path: Path, options: list[str]) -> None:
+    """A program started in a folder with gluonish's sources, with gluonish installed, too."""
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    (sources / "gluonish").symlink_to(Path(gluon.__file__).parents[1])
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    command = [sys.executable, "-m", "gluonish", "run", *options, str(file)]
+    printed = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=sources
+    ).stdout
+    assert printed.split() == ["2.0.0", "weight", "bias", str("--numpy1" in options)] * 2
+
+
 def test_first_line(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(f"import gluonish.as_mxnet2\n{PROGRAM}")

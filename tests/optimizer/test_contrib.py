@@ -31,5 +31,7 @@ def test_weight_without_rows_is_refused() -> None:
 def test_names_are_mxnets() -> None:
     assert type(create("groupadagrad")) is optimizers.contrib.GroupAdaGrad
     assert optimizers.optimizer.SGD is optimizers.SGD
-    assert set(optimizers.optimizer.__all__) == set(optimizers.__all__) - {"contrib", "optimizer"}
+    modules = {"adamW", "contrib", "optimizer", "utils"}
+    assert set(optimizers.optimizer.__all__) == set(optimizers.__all__) - modules
+    assert optimizers.adamW.AdamW is optimizers.AdamW
     assert optimizers.NDabs(array([-2.0])).asscalar() == 2.0

@@ -183,16 +183,17 @@ def test_names_must_be_a_dict() -> None:
 
 def test_arguments_of_mxnet_2_change_no_result() -> None:
     found = []
-    for settings in ({}, {"aggregate_num": 2, "use_fused_step": False}):
+    fused = {"use_fused_step": False}
+    for settings in ({}, {"aggregate_num": 0}, {"aggregate_num": 2, **fused}):
         weight = array([1.0, 2.0])
         get_updater(SGD(learning_rate=0.5, **settings))(0, array([2.0, 2.0]), weight)
         found.append(weight.asnumpy().tolist())
-    assert found == [[0.0, 1.0]] * 2
+    assert found == [[0.0, 1.0]] * 3
 
 
 def test_wrong_number_of_weights_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="SGD: expected aggregate_num of 1 or more, got 0"):
-        SGD(aggregate_num=0)
+    with pytest.raises(ArgumentError, match="SGD: expected aggregate_num of 0 or more, got -1"):
+        SGD(aggregate_num=-1)
     with pytest.raises(ArgumentTypeError, match=r"int aggregate_num, got 2\.5"):
         create("test", aggregate_num=2.5)
 

@@ -32,7 +32,7 @@ from gluonish.gluon.block.hooks import HookHandle, Hooks
 from gluonish.gluon.block.scope import NameScope, name_block
 from gluonish.gluon.block.summary import summarize
 from gluonish.gluon.parameter import Parameter, ParameterDict, register_path
-from gluonish.gluon.parameter.arguments import ContextList
+from gluonish.gluon.parameter.arguments import ContextList, Movable
 from gluonish.gluon.parameter.parameter import Init
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray, recording
@@ -43,7 +43,7 @@ _ABSENT = object()
 _EDITED = ("_children", "_reg_params", "_kwargs", "_kwargs_offset", "_kwargs_deformable_conv")
 
 
-class Block:
+class Block(Movable):
     """Base class of all layers and networks; runs imperatively.
 
     A subclass creates its layers and parameters in ``__init__``, inside ``with self.name_scope():``
@@ -452,15 +452,13 @@ class Block:
         """
         self.collect_params().setattr(name, value)
 
-    def reset_device(self, device: ContextList) -> None:
+    def reset_ctx(self, ctx: ContextList) -> None:
         """Move all parameters to other devices.
 
         Args:
-            device: The device, or a list of devices.
+            ctx: The device, or a list of devices.
         """
-        self.collect_params().reset_ctx(device)
-
-    reset_ctx = reset_device
+        self.collect_params().reset_ctx(ctx)
 
     def share_parameters(self, shared: Mapping[str, Parameter]) -> Self:
         """Replace parameters by those of another Block, and return this Block.

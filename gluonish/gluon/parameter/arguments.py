@@ -68,6 +68,26 @@ def join_shapes(stored: Shape, other: Shape) -> Shape | None:
 
 
 ContextList = Context | Sequence[Context]
+
+
+class Movable:
+    """Base class of what `reset_ctx` moves to other devices."""
+
+    def reset_ctx(self, ctx: ContextList) -> None:
+        raise NotImplementedError
+
+    def reset_device(self, device: ContextList) -> None:
+        """Move to other devices: `reset_ctx` under the name it has in MXNet 2.0.
+
+        Args:
+            device: The device, or a list of devices.
+
+        Raises:
+            ArgumentError: A parameter is not initialized.
+        """
+        self.reset_ctx(device)
+
+
 _STYPES = ("default", "row_sparse", "csr")
 
 

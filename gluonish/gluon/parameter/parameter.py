@@ -29,6 +29,7 @@ from gluonish.gluon.parameter.arguments import (
     ContextList,
     Deferred,
     Init,
+    Movable,
     as_contexts,
     check_loaded_contexts,
     check_stype,
@@ -64,7 +65,7 @@ _UNIFORM = Uniform()
 _INIT_LOCK = TimeoutLock()
 
 
-class Parameter(ParameterArrays):
+class Parameter(ParameterArrays, Movable):
     """A weight of a Block: its values and gradients on one or several devices.
 
     Args:
@@ -357,8 +358,6 @@ class Parameter(ParameterArrays):
             self._deferred_init = self._deferred_init._replace(contexts=contexts)
         else:
             refuse_reset(self)
-
-    reset_device = reset_ctx
 
     def set_data(self, data: Any) -> None:
         """Set the values on all devices; an unknown shape becomes that of the values.

@@ -16,7 +16,7 @@ from gluonish.core.errors import (
 )
 from gluonish.core.files import path_text
 from gluonish.core.spec import Shape
-from gluonish.gluon.parameter.arguments import ContextList, as_shape, join_shapes
+from gluonish.gluon.parameter.arguments import ContextList, Movable, as_shape, join_shapes
 from gluonish.gluon.parameter.arrays import zero_arrays
 from gluonish.gluon.parameter.parameter import Constant, Init, Parameter
 from gluonish.gluon.parameter.paths import described
@@ -32,7 +32,7 @@ class UnknownParameterError(ParameterError, KeyError):
     __str__ = Exception.__str__  # KeyError.__str__ quotes the message
 
 
-class ParameterDict:
+class ParameterDict(Movable):
     """An ordered dict of parameters whose names share a prefix.
 
     Args:
@@ -214,8 +214,6 @@ class ParameterDict:
         """
         for parameter in self.values():
             parameter.reset_ctx(ctx)
-
-    reset_device = reset_ctx
 
     def list_ctx(self) -> list[Context]:
         """Return all devices on which parameters are, or will be, initialized."""

@@ -12,7 +12,6 @@ import numpy as np
 import gluonish.symbol as sym
 from gluonish.gluon import loss, nn
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.contrib import cnn as contrib_cnn
 from gluonish.gluon.contrib import nn as contrib_nn
 from gluonish.initializer import Constant, Normal
 from tests.gluon.nn import transformer_rows
@@ -221,14 +220,14 @@ def _deformable() -> dict[str, list[Row]]:
     return {
         name: [
             Row(
-                lambda known, name=name, o=o: getattr(contrib_cnn, name)(  # type: ignore[misc]  # defaults bind
+                lambda known, name=name, o=o: getattr(nn, name)(  # type: ignore[misc]  # defaults bind
                     4, in_channels=4 * (known or "groups" in o), **o
                 ),
                 normal(4, 6, 5),
             )
             for o in options
         ]
-        for name in contrib_cnn.__all__
+        for name in ("DeformableConvolution", "ModulatedDeformableConvolution")
     }
 
 
@@ -237,6 +236,7 @@ LAYERS: dict[str, list[Row]] = {
     **_transposed(),
     **_poolings(),
     **_norms(),
+    **_deformable(),
     "Activation": [
         Row(lambda _, kind=kind: nn.Activation(kind), normal(3, 4))  # type: ignore[misc]  # a default binds it
         for kind in ("relu", "sigmoid", "tanh", "softrelu", "softsign")
@@ -287,28 +287,27 @@ LAYERS: dict[str, list[Row]] = {
         Row(lambda _: nn.PReLU(), normal(3, 4)),
         Row(lambda _: nn.PReLU(in_channels=3), normal(3, 4)),
     ],
+    "PixelShuffle1D": _plain(lambda: nn.PixelShuffle1D(2), (6, 3)),
+    "PixelShuffle2D": _plain(lambda: nn.PixelShuffle2D((2, 3)), (12, 3, 2)),
+    "PixelShuffle3D": _plain(lambda: nn.PixelShuffle3D((2, 1, 3)), (12, 2, 1, 3)),
     "ReflectionPad2D": _plain(lambda: nn.ReflectionPad2D(2), (3, 4, 5)),
     "SELU": _plain(nn.SELU, (3, 4)),
     "SiLU": _plain(nn.SiLU, (3, 4)),
     "Swish": _plain(lambda: nn.Swish(0.7), (3, 4)),
+    "SyncBatchNorm": [
+        Row(lambda known: nn.SyncBatchNorm(4 * known, 1), normal(4, 3, 5)),
+        Row(
+            lambda known: nn.SyncBatchNorm(4 * known, 1, scale=False, center=False),
+            normal(4),
+        ),
+    ],
     "SymbolBlock": [Row(_symbols, normal(3))],
     **{name: [Row(*row) for row in rows] for name, rows in transformer_rows.ROWS.items()},
 }
 
+# Those of `gluon.contrib` that are not among the layers above.
 CONTRIB: dict[str, list[Row]] = {
-    **_deformable(),
     "HybridConcurrent": [Row(lambda known: _beside(contrib_nn.HybridConcurrent, known), normal(5))],
-    "Identity": _plain(contrib_nn.Identity, (3, 4)),
-    "PixelShuffle1D": _plain(lambda: contrib_nn.PixelShuffle1D(2), (6, 3)),
-    "PixelShuffle2D": _plain(lambda: contrib_nn.PixelShuffle2D((2, 3)), (12, 3, 2)),
-    "PixelShuffle3D": _plain(lambda: contrib_nn.PixelShuffle3D((2, 1, 3)), (12, 2, 1, 3)),
-    "SyncBatchNorm": [
-        Row(lambda known: contrib_nn.SyncBatchNorm(4 * known, 1), normal(4, 3, 5)),
-        Row(
-            lambda known: contrib_nn.SyncBatchNorm(4 * known, 1, scale=False, center=False),
-            normal(4),
-        ),
-    ],
 }
 
 
