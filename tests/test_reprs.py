@@ -15,6 +15,7 @@ import gluonish as mx
 from gluonish import gluon
 from gluonish.gluon.contrib import estimator
 from gluonish.gluon.data import batchify
+from gluonish.metric.regression import Distance
 
 X, Y = np.zeros((10, 3), np.float32), np.zeros(10, np.int32)
 # Pointers and structures of C, of MXNet's own modules.
@@ -82,7 +83,7 @@ def test_metrics_and_initializers_have_texts(base: type) -> None:
     kinds = registered(base)
     assert len(kinds) > 10
     for kind in kinds:
-        if base is mx.metric.EvalMetric and kind is base:
+        if kind in (mx.metric.EvalMetric, Distance):  # bases that need a name
             continue
         check(kind(**REQUIRED.get(kind.__name__.lower(), {})))
 
