@@ -131,6 +131,14 @@ TEXTS: dict[str, tuple[Callable[[], Any], str]] = {
         "clip_gradient=1.0)",
     ),
     "SGD": (lambda: mx.optimizer.SGD(momentum=0.9), "SGD(momentum=0.9, learning_rate=0.01)"),
+    "Constraint": (
+        lambda: gluon.probability.constraint.Interval(0, 2.5),
+        "Interval(lower_bound=0, upper_bound=2.5)",
+    ),
+    "InverseTransformation": (
+        lambda: gluon.probability.AffineTransform(1.0, 3.0).inv,
+        "AffineTransform(loc=1.0, scale=3.0).inv",
+    ),
     "Updater": (
         lambda: mx.optimizer.get_updater(mx.optimizer.SGD()),
         "Updater(optimizer=SGD(learning_rate=0.01))",

@@ -53,7 +53,8 @@ class Transformation:
         self._inv: Any = None
         super().__init__()
 
-    __repr__ = arguments_repr
+    def __repr__(self) -> str:
+        return arguments_repr(self)
 
     @property
     def sign(self) -> Any:
@@ -156,11 +157,13 @@ class TransformBlock(Transformation, HybridBlock):
     """
 
     _untracked = HybridBlock._untracked | {"_inv"}
-    __repr__ = HybridBlock.__repr__
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         HybridBlock.__init__(self, *args, **kwargs)
         self._inv = None
+
+    def __repr__(self) -> str:
+        return HybridBlock.__repr__(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute y = f(x), as a graph if hybridized.
