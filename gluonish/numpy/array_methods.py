@@ -112,11 +112,6 @@ def as_in_ctx(self: NDArray, ctx: Context) -> NDArray:
     return as_in_context(self, ctx)
 
 
-def to_device(self: NDArray, device: Context) -> NDArray:
-    """Return the array itself if it is on ``device``, else a copy on it."""
-    return as_in_ctx(self, device)
-
-
 def item(self: NDArray, *args: Any) -> Any:
     """Return one element as a Python number.
 
@@ -173,7 +168,6 @@ def attach() -> None:
         **{name: _nd_method(name) for name in _OPERATOR_METHODS},
         **{name: member for name, member in members if name not in _CLASS_ATTRIBUTES},
         "as_in_ctx": as_in_ctx,
-        "to_device": to_device,
         "__getitem__": get_item,
         "__setitem__": set_item,
         "__iadd__": _inplace(binary.ADD, "+="),

@@ -23,7 +23,7 @@ from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray, from_host
-from gluonish.numpy.array import as_np_ndarray, ndarray
+from gluonish.numpy.array import ndarray
 from gluonish.ops.registry import Attrs, Operator, apply, find_operator
 
 __all__ = [
@@ -113,7 +113,7 @@ def as_value(x: Any, what: str, context: Context | None = None) -> Any:
             raise ArgumentTypeError(
                 f"{what}: expected arrays of mx.np, got an NDArray; call as_np_ndarray() on it"
             )
-        return as_np_ndarray(x)
+        return x.as_np_ndarray()  # of traced arrays, too
     if hasattr(x, "__apply__"):
         return x
     if isinstance(x, np.ndarray):

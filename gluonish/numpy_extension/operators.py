@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gluonish.ndarray.namespace import make_operator_function
+from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import as_value, call, name_function
 from gluonish.numpy.views import operator_view
 from gluonish.numpy_extension.spellings import respelled
@@ -79,16 +80,27 @@ IMAGE_NAMES = {
 }
 
 
+def _argument(x: Any, what: str) -> Any:
+    return as_value(x, what) if hasattr(x, "_spec") else x
+
+
 def taking_np_arrays(make: Make) -> Make:
-    """Wrap a factory of operator functions so that they reject NDArrays of ``mx.nd``."""
+    """Wrap a factory of operator functions so that they take and return arrays of ``mx.np``.
+
+    NDArrays of ``mx.nd`` are taken as `as_value` takes them.
+    """
 
     def make_checked(op: Operator, name: str) -> Callable[..., Any]:
         unchecked = make(op, name)
 
         def function(*args: Any, **kwargs: Any) -> Any:
             for x in (*args, *kwargs.values()):
-                if hasattr(x, "_spec"):
-                    as_value(x, name)
+                if type(x) is not ndarray and hasattr(x, "_spec"):
+                    args = tuple(_argument(x, name) for x in args)
+                    named = {key: _argument(x, name) for key, x in kwargs.items()}
+                    if "out" in kwargs:
+                        named["out"] = kwargs["out"]  # which is returned
+                    return unchecked(*args, **named)
             return unchecked(*args, **kwargs)
 
         return name_function(

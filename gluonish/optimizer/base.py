@@ -101,7 +101,7 @@ class Optimizer(UpdateCounts):
         multi_precision: bool = False,
         param_dict: Mapping[int, _Multipliers] | None = None,
         aggregate_num: int | None = None,
-        use_fused_step: bool | None = None,
+        use_fused_step: bool | None = True,
     ) -> None:
         name = type(self).__name__
         check_settings(name, rescale_grad, wd, begin_num_update, clip_gradient, learning_rate)

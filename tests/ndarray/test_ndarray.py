@@ -78,6 +78,7 @@ def test_numpy_reads_an_array() -> None:
     assert np.concatenate([x, x]).tolist() == [1, 2, 1, 2]
     with pytest.raises(ValueError, match="copy"):
         np.array(x, copy=False)
+    assert not hasattr(x, "__array_interface__")  # which NumPy would prefer, and is for PIL only
 
 
 def test_pickle_keeps_values_and_dtype_and_drops_gradient() -> None:

@@ -1,11 +1,14 @@
 import inspect
+from typing import Any
 
 import pytest
 
+from gluonish import autograd, gluon
 from gluonish import ndarray as nd
 from gluonish import numpy as np
 from gluonish import numpy_extension as npx
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follow_mxnet
 from gluonish.numpy_extension.operators import IMAGE_NAMES, NAMES
 from gluonish.ops.registry import all_names
 
@@ -28,9 +31,44 @@ def test_unknown_name_is_an_attribute_error() -> None:
         npx.nonsense  # type: ignore[attr-defined]  # noqa: B018  # the access is what is tested
 
 
-def test_array_of_nd_is_refused() -> None:
+def test_array_of_nd_is_refused_by_the_rules_of_mxnet_1() -> None:
+    before = follow_mxnet()
+    try:
+        with pytest.raises(ArgumentTypeError, match=r"^relu: expected arrays of mx\.np"):
+            npx.relu(nd.ones((2,)))
+    finally:
+        follow_mxnet(before)
+
+
+def test_sparse_array_is_refused() -> None:
     with pytest.raises(ArgumentTypeError, match=r"^relu: expected arrays of mx\.np"):
-        npx.relu(nd.ones((2,)))
+        npx.relu(nd.ones((2, 2)).tostype("csr"))
+
+
+def test_arrays_of_nd_are_taken_and_keep_their_gradients() -> None:
+    x, out = nd.array([-1.0, 2.0]), nd.zeros(2)
+    x.attach_grad()
+    with autograd.record():
+        y = npx.relu(x) * 3
+    assert type(y) is np.ndarray
+    assert y.tolist() == [0, 6]
+    y.backward()
+    assert x.grad.tolist() == [0, 3]
+    assert npx.relu(data=x, out=out) is out
+    assert out.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("hybridizes", [False, True])
+def test_blocks_use_operators_of_npx_on_arrays_of_nd(hybridizes: bool) -> None:
+    class Positive(gluon.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return npx.relu(x) + np.square(x)
+
+    net = Positive()
+    net.hybridize(hybridizes)
+    y = net(nd.array([-1.0, 2.0]))
+    assert type(y) is np.ndarray
+    assert y.tolist() == [1, 6]
 
 
 def test_result_is_an_array_of_np() -> None:

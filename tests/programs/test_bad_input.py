@@ -227,7 +227,8 @@ def test_a_name_that_no_operator_has_gets_a_hint() -> None:
 
 def test_a_step_without_a_backward_pass_says_so() -> None:
     net = dense()
-    with pytest.raises(UserWarning, match="since the last step, got none; call backward before"):
+    message = "since the last step, got none, nor of any other parameter; call backward before"
+    with pytest.raises(UserWarning, match=message):
         mx.gluon.Trainer(net.collect_params(), "sgd").step(1)
 
 

@@ -187,7 +187,7 @@ def test_colours_change_where_asked_and_boxes_do_not(ramp):
 
 
 def test_batches_do_not_depend_on_threads(ramp, monkeypatch):
-    monkeypatch.setattr("gluonish.io.image_record.source.cores", lambda: 8)
+    monkeypatch.setattr("gluonish.io.image_record.source.usable_cores", lambda: 8)
     asked = {
         **CROPS,
         "rand_pad_prob": 0.5,

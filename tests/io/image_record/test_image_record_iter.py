@@ -151,7 +151,7 @@ def test_parts_begin_at_records_and_not_inside_one(tmp_path):
 
 @pytest.mark.parametrize("random_resized", [False, True])
 def test_batches_do_not_depend_on_threads(ramp, monkeypatch, random_resized):
-    monkeypatch.setattr("gluonish.io.image_record.source.cores", lambda: 8)
+    monkeypatch.setattr("gluonish.io.image_record.source.usable_cores", lambda: 8)
     made = []
     for threads in (1, 3, 8):
         more = {"random_resized_crop": True, "min_random_area": 0.3} if random_resized else {}
@@ -176,7 +176,7 @@ def test_seed_aug_changes_the_images_and_not_their_order(ramp):
 
 
 def test_threads_are_no_more_than_the_cores(ramp, monkeypatch):
-    monkeypatch.setattr("gluonish.io.image_record.source.cores", lambda: 3)
+    monkeypatch.setattr("gluonish.io.image_record.source.usable_cores", lambda: 3)
     assert iterate(ramp, preprocess_threads=64).handle.threads == 3
     assert iterate(ramp, preprocess_threads=2).handle.threads == 2
 
