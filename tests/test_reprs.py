@@ -13,8 +13,10 @@ import pytest
 
 import gluonish as mx
 from gluonish import gluon
+from gluonish.gluon import probability
 from gluonish.gluon.contrib import estimator
 from gluonish.gluon.data import batchify
+from gluonish.gluon.probability.distributions import constraint
 
 X, Y = np.zeros((10, 3), np.float32), np.zeros(10, np.int32)
 # Pointers and structures of C, of MXNet's own modules.
@@ -60,6 +62,7 @@ REQUIRED = {
     "perplexity": {"ignore_label": None},
     "custommetric": {"feval": max},
     "constant": {"value": 1},
+    "distance": {"name": "far"},
     "fusedrnn": {"init": None, "num_hidden": 2, "num_layers": 1, "mode": "lstm"},
     "mixed": {"patterns": [".*"], "initializers": [mx.init.Zero()]},
     "load": {"param": {"w": X}},
@@ -130,6 +133,19 @@ TEXTS: dict[str, tuple[Callable[[], Any], str]] = {
         "clip_gradient=1.0)",
     ),
     "SGD": (lambda: mx.optimizer.SGD(momentum=0.9), "SGD(momentum=0.9, learning_rate=0.01)"),
+    "interval": (lambda: constraint.Interval(0, 2), "Interval(lower_bound=0, upper_bound=2)"),
+    "inverse": (
+        lambda: probability.ComposeTransform([probability.ExpTransform()]).inv,
+        "ComposeTransform(parts=[_InverseTransformation(ExpTransform())])",
+    ),
+    "dependent": (
+        lambda: vars(probability.Uniform)["support"],
+        "_DependentProperty(Uniform.support)",
+    ),
+    "domain map": (
+        lambda: type(probability.biject_to)(),
+        "domain_map(0 constraints)",
+    ),
     "Updater": (
         lambda: mx.optimizer.get_updater(mx.optimizer.SGD()),
         "Updater(optimizer=SGD(learning_rate=0.01))",

@@ -3,6 +3,7 @@
 from types import TracebackType
 from typing import Self
 
+from gluonish.core.object_repr import arguments_repr
 from gluonish.mxnet_names.cuda.cupy_runtime import cupy_cuda
 
 __all__ = [
@@ -66,6 +67,8 @@ class range:  # noqa: A001  # MXNet's name
     def __init__(self, name: str, color: int = ORANGE) -> None:
         self._name = name
         self._color = color
+
+    __repr__ = arguments_repr
 
     def __enter__(self) -> Self:
         range_push(self._name, self._color)

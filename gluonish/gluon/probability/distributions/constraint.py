@@ -5,6 +5,7 @@ from typing import Any
 
 import gluonish.numpy as np
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.object_repr import arguments_repr, brief, object_repr
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy_extension import constraint_check
 
@@ -54,6 +55,8 @@ def _offender(value: Any, holds: Any) -> str:
 
 class Constraint:
     """Base class of constraints. A subclass defines `check`."""
+
+    __repr__ = arguments_repr
 
     def _holds(self, value: Any) -> Any:
         """Return whether values satisfy the constraint: bool, without the axes of an event."""
@@ -108,6 +111,9 @@ class _Dependent(Constraint):
 
 class _DependentProperty(property, _Dependent):
     """A property that is a constraint which depends on the other parameters of its object."""
+
+    def __repr__(self) -> str:
+        return object_repr(self, brief(self.fget))
 
 
 dependent_property = _DependentProperty

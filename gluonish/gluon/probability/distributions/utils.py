@@ -8,6 +8,7 @@ import numpy as official
 import gluonish.numpy as np
 import gluonish.numpy_extension as npx
 from gluonish.core.errors import ArgumentError
+from gluonish.core.object_repr import arguments_repr
 from gluonish.gluon.probability.distributions import parameters
 from gluonish.numpy.calls import is_value
 from gluonish.numpy.creation import extents
@@ -36,6 +37,8 @@ class _CachedProperty:
     def __init__(self, func: Callable[[Any], Any]) -> None:
         self._func = func
         self.__doc__ = func.__doc__
+
+    __repr__ = arguments_repr
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name

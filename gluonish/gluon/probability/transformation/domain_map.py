@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
+from gluonish.core.object_repr import counted, object_repr
 from gluonish.gluon.probability.distributions.constraint import (
     Constraint,
     GreaterThan,
@@ -46,6 +47,9 @@ class domain_map:  # MXNet's name
 
     def __init__(self) -> None:
         self._storage: dict[type, Factory] = {}
+
+    def __repr__(self) -> str:
+        return object_repr(self, *counted(self._storage, "constraints"))
 
     def register(self, constraint: Any, factory: Factory | None = None) -> Any:
         """Register a function for a class of constraints; without it, return a decorator.

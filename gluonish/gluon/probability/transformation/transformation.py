@@ -7,6 +7,7 @@ from typing import Any
 import gluonish.numpy as np
 import gluonish.numpy_extension as npx
 from gluonish.core.errors import NotSupportedError
+from gluonish.core.object_repr import arguments_repr, brief, object_repr
 from gluonish.gluon.block import HybridBlock
 from gluonish.gluon.probability.distributions.parameters import (
     as_parameter,
@@ -51,6 +52,8 @@ class Transformation:
     def __init__(self) -> None:
         self._inv: Any = None
         super().__init__()
+
+    __repr__ = arguments_repr
 
     @property
     def sign(self) -> Any:
@@ -103,6 +106,9 @@ class _InverseTransformation(Transformation):
         super().__init__()
         self._inv = forward_transform
 
+    def __repr__(self) -> str:
+        return object_repr(self, brief(self._inv))
+
     @property
     def bijective(self) -> bool:  # type: ignore[override]  # follows the other transformation
         """Whether the transformation has an inverse."""
@@ -154,6 +160,8 @@ class TransformBlock(Transformation, HybridBlock):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         HybridBlock.__init__(self, *args, **kwargs)
         self._inv = None
+
+    __repr__ = HybridBlock.__repr__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute y = f(x), as a graph if hybridized.
