@@ -13,6 +13,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import gluon
+from gluonish.gluon import probability
 from gluonish.gluon.contrib import estimator
 from gluonish.gluon.data import batchify
 from gluonish.metric.regression import Distance
@@ -61,6 +62,7 @@ REQUIRED = {
     "perplexity": {"ignore_label": None},
     "custommetric": {"feval": max},
     "constant": {"value": 1},
+    "distance": {"name": "far"},
     "fusedrnn": {"init": None, "num_hidden": 2, "num_layers": 1, "mode": "lstm"},
     "mixed": {"patterns": [".*"], "initializers": [mx.init.Zero()]},
     "load": {"param": {"w": X}},

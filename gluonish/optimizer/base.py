@@ -137,7 +137,10 @@ class Optimizer(UpdateCounts):
         self.set_wd_mult({})
 
     def __repr__(self) -> str:
-        return arguments_repr(self, leave_out=("aggregate_num", "param_dict", "param_idx2name"))
+        usual = ("use_fused_step",) if self.use_fused_step else ()
+        return arguments_repr(
+            self, leave_out=("aggregate_num", "param_dict", "param_idx2name", *usual)
+        )
 
     @staticmethod
     def register(klass: O) -> O:

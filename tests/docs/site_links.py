@@ -15,7 +15,9 @@ from urllib.parse import unquote, urlsplit
 
 # Hosts that pages may lead to. A new one is added here after a look at the page it leads to.
 HOSTS = {
+    "data-apis.org",
     "github.com",
+    "jupytext.readthedocs.io",
     "keepachangelog.com",
     "onnxruntime.ai",
     "semver.org",

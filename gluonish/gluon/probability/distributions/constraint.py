@@ -112,6 +112,9 @@ class _Dependent(Constraint):
 class _DependentProperty(property, _Dependent):
     """A property that is a constraint which depends on the other parameters of its object."""
 
+    def __repr__(self) -> str:
+        return object_repr(self, brief(self.fget))
+
 
 dependent_property = _DependentProperty
 
