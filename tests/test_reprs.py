@@ -13,7 +13,6 @@ import pytest
 
 import gluonish as mx
 from gluonish import gluon
-from gluonish.gluon import probability
 from gluonish.gluon.contrib import estimator
 from gluonish.gluon.data import batchify
 from gluonish.metric.regression import Distance

@@ -74,6 +74,7 @@ class Movable:
     """Base class of what `reset_ctx` moves to other devices."""
 
     def reset_ctx(self, ctx: ContextList) -> None:
+        """Move everything to other devices."""
         raise NotImplementedError
 
     def reset_device(self, device: ContextList) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import gluonish.numpy as np
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import arguments_repr, brief, object_repr
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy_extension import constraint_check
 
