@@ -74,7 +74,11 @@ class Movable:
     """Base class of what `reset_ctx` moves to other devices."""
 
     def reset_ctx(self, ctx: ContextList) -> None:
-        """Move everything to other devices."""
+        """Move to other devices; see the subclasses.
+
+        Args:
+            ctx: The device, or a list of devices.
+        """
         raise NotImplementedError
 
     def reset_device(self, device: ContextList) -> None:
