@@ -15,6 +15,10 @@ _IMAGE = "ONNX has no such change of pictures; make it before the network"
 _SPARSE = "ONNX files hold dense arrays; use tostype('default')"
 _CODE = "it is code of the program's own; write it in operators, or split the network there"
 _SPECIAL = "ONNX has no such function; compute it outside of the network"
+_SHIFT = "ONNX shifts the bits of unsigned integers only; multiply or divide by powers of 2"
+_PRODUCT = "ONNX has no cumulative product in the versions written here; compute it outside of the "
+_PRODUCT += "network"
+_INTGEMM = "ONNX has no products of weights prepared by intgemm; use quantize_net"
 _TARGET = "it makes targets for training; leave it out of the exported network"
 
 REASONS: Mapping[str, str] = {
@@ -80,6 +84,7 @@ REASONS: Mapping[str, str] = {
             *("_sample_exponential", "_sample_gamma", "_sample_generalized_negative_binomial"),
             *("_sample_negative_binomial", "_sample_normal", "_sample_poisson", "_sample_uniform"),
             *("_sample_unique_zipfian", "_npi_choice", "_npi_multinomial", "_npi_gamma"),
+            *("_draw_binomial", "_draw_gamma", "_draw_negative_binomial", "_draw_poisson"),
         ),
         _DRAWS,
     ),
@@ -97,13 +102,25 @@ REASONS: Mapping[str, str] = {
             *("_hawkes_events", "_count_sketch_places", "Correlation", "_npi_share_memory"),
             *("multi_lars", "_contrib_sldwin_atten_context", "_contrib_sldwin_atten_score"),
             "_contrib_sldwin_atten_mask_like",
+            *("_betainc", "_betaincinv", "_gammainc", "_gammaincinv"),
+            *("_npi_gcd", "_npi_gcd_scalar"),
         ),
         _SPECIAL,
     ),
+    **dict.fromkeys(
+        (
+            *("_npi_bitwise_left_shift", "_npi_bitwise_right_shift"),
+            *("_npi_bitwise_left_shift_scalar", "_npi_bitwise_right_shift_scalar"),
+            *("_npi_rbitwise_left_shift_scalar", "_npi_rbitwise_right_shift_scalar"),
+        ),
+        _SHIFT,
+    ),
+    "_npi_cumprod": _PRODUCT,
     "reset_arrays": _UPDATE,
     **dict.fromkeys(
         (
             "_attention_hidden",
+            *("_betainc_slopes", "_gammainc_slopes", "_gamma_sample_slope"),
             *("_add_along", "_boolean_mask_put", "_branch", "_scan", "_take_add", "_take_along"),
             *("_cumsum_reversed", "_diag_put", "_gather_points", "_scatter_points", "_slice_put"),
             *("_sequence_put_last", "_sum_to_shape", "_sum_under_mask", "_unpad", "_relu_slope"),
@@ -155,6 +172,7 @@ _FAMILIES = {
     "_random_pdf_": _DENSITY,
     "_int8_": _FUSED,  # except those of families.byte_layers
     "_sg_": _FUSED,
+    "_contrib_intgemm_": _INTGEMM,
 }
 
 

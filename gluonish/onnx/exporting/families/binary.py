@@ -36,6 +36,46 @@ def _modulo(a: Tensor, b: Tensor) -> Tensor:
     return select(zero, 0, a.emitter("Mod", a, divisor))
 
 
+def _fmod(a: Tensor, b: Tensor) -> Tensor:
+    """Return the remainder with the sign of the dividend; of integers, 0 for a divisor of 0."""
+    if is_floating(a.dtype):
+        return a.emitter("Mod", a, b, fmod=1)
+    zero = b.equals(0)
+    return select(zero, 0, a.emitter("Mod", a, select(zero, 1, b), fmod=1))
+
+
+def _floor_divide(a: Tensor, b: Tensor) -> Tensor:
+    if not is_floating(a.dtype):
+        dtype, a, b = a.dtype, a.to(INT64), b.to(INT64)
+        zero = b.equals(0)
+        divisor = select(zero, 1, b)
+        multiple = a - a.emitter("Mod", a, divisor)
+        return select(zero, 0, multiple / divisor).to(dtype)
+    rest = a.emitter("Mod", a, b, fmod=1)
+    opposite = ((rest < 0.0) & (b > 0.0)) | ((rest > 0.0) & (b < 0.0))
+    whole = (a - rest) / b
+    whole = a.emitter("Round", select(opposite, whole - 1.0, whole))
+    return select(b.equals(0.0), a / b, whole)
+
+
+def _extreme_but_nan(kind: str) -> Function:
+    def function(a: Tensor, b: Tensor) -> Tensor:
+        larger = _extreme(kind)(a, b)
+        if not is_floating(a.dtype):
+            return larger
+        return select(a.emitter("IsNaN", a), b, select(a.emitter("IsNaN", b), a, larger))
+
+    return function
+
+
+def _logaddexp(a: Tensor, b: Tensor) -> Tensor:
+    dtype = a.dtype
+    a, b = (x if is_floating(dtype) else x.to(FLOAT64) for x in (a, b))
+    distance = select(a.equals(b), 0.0, a.emitter("Abs", a - b))  # of infinities too
+    made = a.emitter("Max", a, b) + a.emitter("Log", a.emitter("Exp", -distance) + 1.0)
+    return made if is_floating(dtype) else _to_integer(made, dtype)
+
+
 def _power(a: Tensor, b: Tensor) -> Tensor:
     if is_floating(a.dtype):
         return a**b
@@ -133,6 +173,11 @@ _FUNCTIONS: dict[str, Function] = {
     "arctan2": _arctan2,
     "copysign": _copysign,
     "ldexp": _ldexp,
+    "fmod": _fmod,
+    "floor_divide": _floor_divide,
+    "fmax": _extreme_but_nan("Max"),
+    "fmin": _extreme_but_nan("Min"),
+    "logaddexp": _logaddexp,
     "equal": _comparison("Equal"),
     "not_equal": _comparison("NotEqual"),
     "greater": _comparison("Greater"),
@@ -224,15 +269,20 @@ _ELEMWISE = {
     "arctan2": ("_npi_arctan2",),
     "copysign": ("_npi_copysign",),
     "ldexp": ("_npi_ldexp",),
+    "fmod": ("_npi_fmod",),
+    "floor_divide": ("_npi_floor_divide",),
+    "fmax": ("_npi_fmax",),
+    "fmin": ("_npi_fmin",),
+    "logaddexp": ("_npi_logaddexp",),
     "equal": ("_equal", "broadcast_equal", "_npi_equal"),
     "not_equal": ("_not_equal", "broadcast_not_equal", "_npi_not_equal"),
     "greater": ("_greater", "broadcast_greater", "_npi_greater"),
     "greater_equal": ("_greater_equal", "broadcast_greater_equal", "_npi_greater_equal"),
     "lesser": ("_lesser", "broadcast_lesser", "_npi_less"),
     "lesser_equal": ("_lesser_equal", "broadcast_lesser_equal", "_npi_less_equal"),
-    "logical_and": ("_logical_and", "broadcast_logical_and"),
-    "logical_or": ("_logical_or", "broadcast_logical_or"),
-    "logical_xor": ("_logical_xor", "broadcast_logical_xor"),
+    "logical_and": ("_logical_and", "broadcast_logical_and", "_npi_logical_and"),
+    "logical_or": ("_logical_or", "broadcast_logical_or", "_npi_logical_or"),
+    "logical_xor": ("_logical_xor", "broadcast_logical_xor", "_npi_logical_xor"),
     "bitwise_and": ("_npi_bitwise_and",),
     "bitwise_or": ("_npi_bitwise_or",),
     "bitwise_xor": ("_npi_bitwise_xor",),
@@ -251,15 +301,20 @@ _SCALARS = {
     "arctan2": ("_npi_arctan2_scalar",),
     "copysign": ("_npi_copysign_scalar",),
     "ldexp": ("_npi_ldexp_scalar",),
+    "fmod": ("_npi_fmod_scalar",),
+    "floor_divide": ("_npi_floor_divide_scalar",),
+    "fmax": ("_npi_fmax_scalar",),
+    "fmin": ("_npi_fmin_scalar",),
+    "logaddexp": ("_npi_logaddexp_scalar",),
     "equal": ("_equal_scalar", "_npi_equal_scalar"),
     "not_equal": ("_not_equal_scalar", "_npi_not_equal_scalar"),
     "greater": ("_greater_scalar", "_npi_greater_scalar"),
     "greater_equal": ("_greater_equal_scalar", "_npi_greater_equal_scalar"),
     "lesser": ("_lesser_scalar", "_npi_less_scalar"),
     "lesser_equal": ("_lesser_equal_scalar", "_npi_less_equal_scalar"),
-    "logical_and": ("_logical_and_scalar",),
-    "logical_or": ("_logical_or_scalar",),
-    "logical_xor": ("_logical_xor_scalar",),
+    "logical_and": ("_logical_and_scalar", "_npi_logical_and_scalar"),
+    "logical_or": ("_logical_or_scalar", "_npi_logical_or_scalar"),
+    "logical_xor": ("_logical_xor_scalar", "_npi_logical_xor_scalar"),
     "bitwise_and": ("_npi_bitwise_and_scalar",),
     "bitwise_or": ("_npi_bitwise_or_scalar",),
     "bitwise_xor": ("_npi_bitwise_xor_scalar",),
@@ -273,6 +328,8 @@ _SWAPPED = {
     "arctan2": ("_npi_rarctan2_scalar",),
     "copysign": ("_npi_rcopysign_scalar",),
     "ldexp": ("_npi_rldexp_scalar",),
+    "fmod": ("_npi_rfmod_scalar",),
+    "floor_divide": ("_npi_rfloor_divide_scalar",),
 }
 
 

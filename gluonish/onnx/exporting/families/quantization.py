@@ -16,6 +16,7 @@ from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.families.indexing import bounded
 from gluonish.onnx.exporting.families.layers import TABLE as LAYERS
 from gluonish.onnx.exporting.families.recurrent import TABLE as RECURRENT
+from gluonish.onnx.exporting.families.shapes import transpose
 from gluonish.onnx.exporting.steps import (
     concat,
     gather,
@@ -23,6 +24,7 @@ from gluonish.onnx.exporting.steps import (
     reshaped,
     reshaped_to_scalar,
     select,
+    to_shape,
 )
 from gluonish.onnx.exporting.tensors import Tensor
 from gluonish.ops.quantization.ranges import STEPS, WIDE_STEPS
@@ -293,6 +295,10 @@ TABLE: dict[str, Any] = {
     "_contrib_quantized_fully_connected": _product("FullyConnected"),
     "_contrib_quantized_act": _passed(_relu),
     "_contrib_quantized_flatten": _passed(lambda call: call("Flatten", call.x, axis=1)),
+    "_npx_quantized_reshape": _passed(
+        lambda call: to_shape(call.x, call.x.known_shape, call.out.shape)
+    ),
+    "_npx_quantized_transpose": _passed(transpose),
     "_contrib_quantized_pooling": _passed(_pooling),
     "_contrib_quantized_elemwise_add": _add,
     "_contrib_quantized_elemwise_mul": _multiply,

@@ -97,7 +97,8 @@ def _diagonal_spec(call: Call) -> Any:
 TABLE: dict[str, Any] = {
     **dict.fromkeys(
         (
-            *("diag", "_np_diag", "_np_diagflat", "_np_diagonal", "_npi_tril"),
+            *("diag", "_np_diag", "_np_diagflat", "_np_diagonal"),
+            *("_npi_tril", "_npi_triu"),
             *("_linalg_extractdiag", "_linalg_makediag", "_linalg_extracttrian"),
             *("_linalg_maketrian", "im2col", "_image_crop"),
             *("_image_flip_left_right", "_image_flip_top_bottom", "_triangle"),

@@ -46,7 +46,8 @@ def _reshape_like(call: Call) -> Tensor:
     return to_shape(x, x.known_shape, call.out.shape)
 
 
-def _transpose(call: Call) -> Tensor:
+def transpose(call: Call) -> Tensor:
+    """Permute the axes of the first input; without axes, reverse them."""
     rank = call.x.rank
     axes = call.attrs.get("axes") or tuple(range(rank))[::-1]
     return transposed(call.x, [axis_of(a, rank) for a in axes])
@@ -351,7 +352,7 @@ TABLE: dict[str, Any] = {
     "Flatten": _flatten,
     "reshape_like": _reshape_like,
     "_sample_weight": lambda call: to_shape(call.inputs[0], call.x.known_shape, call.out.shape),
-    **dict.fromkeys(("transpose", "_np_transpose"), _transpose),
+    **dict.fromkeys(("transpose", "_np_transpose"), transpose),
     "SwapAxis": _swap,
     "_np_moveaxis": _move_axis,
     "expand_dims": _expand_dims,
