@@ -45,6 +45,7 @@ REASONS = {
     ("gluonish/kernels/cupy/cublas.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/kernels/cupy/cudnn.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/kernels/compiler/compile.py", TIMEOUT_LOCK): TIMED,
+    ("gluonish/kernels/compiler/progress.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/kernels/onednn/register.py", TIMEOUT_LOCK): TIMED,
     (
         "gluonish/kvstore/nccl_reduce.py",

@@ -95,9 +95,9 @@ def test_a_rank_that_vanishes_is_an_error() -> None:
 
 def test_ranks_that_hang_are_ended() -> None:
     start = time.perf_counter()
-    with pytest.raises(DistributedError, match=r"sleep to end on 2 ranks within 6 s(.|\n)*sleeps"):
-        run_on_ranks(sleep, 2, 54321.0, timeout_s=6)
-    assert time.perf_counter() - start < 20
+    with pytest.raises(DistributedError, match=r"sleep to end on 2 ranks within 15 s(.|\n)*sleeps"):
+        run_on_ranks(sleep, 2, 54321.0, timeout_s=15)
+    assert time.perf_counter() - start < 40
     listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     assert "gluonish-ranks-" not in listed.stdout
 
