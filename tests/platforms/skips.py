@@ -19,6 +19,7 @@ _ON_WINDOWS = {
     "test_channel.py": "Unix sockets",
     "test_dropped_batches_give_their_memory": "Unix sockets",
     "test_dataset_that_cannot_be_sent": "Unix sockets",
+    "test_what_is_no_ordinary_file_is_refused": "named pipes",
 }
 
 
