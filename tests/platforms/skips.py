@@ -19,6 +19,10 @@ _ON_WINDOWS = {
     "test_channel.py": "Unix sockets",
     "test_dropped_batches_give_their_memory": "Unix sockets",
     "test_dataset_that_cannot_be_sent": "Unix sockets",
+    "test_what_is_no_ordinary_file_is_refused": "named pipes",
+    "test_on_request_large_arrays_stay_in_the_file": "mapped files",
+    "test_an_argument_decides_on_mapping": "mapped files",
+    "test_memory_of_others_is_not_taken": "mapped files",
 }
 
 
