@@ -53,6 +53,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "np": "Arrays and functions as in NumPy",
         "np.random": "Random arrays as in NumPy",
         "np.linalg": "Linear algebra as in NumPy",
+        "np.array_api": "The functions of the array API standard",
         "npx": "What networks need beside NumPy's functions",
         "npx.random": "Further random arrays",
         "npx.image": "Images",
