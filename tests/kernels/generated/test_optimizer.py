@@ -10,7 +10,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.generated.optimizer import BLOCK, FusedStep, fused_step
 from gluonish.kernels.optimizer_formulas import FORMULAS
 from gluonish.ops.registry import find_operator
-from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, FTML_STEPS, FTRL, NADAM
+from gluonish.ops.updates.adaptive import ADABELIEF, ADADELTA, ADAMAX, FTML_STEPS, FTRL, NADAM
 from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.ops.updates.rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, apply_rule
@@ -22,6 +22,7 @@ pytest.importorskip("llvmlite")
 # None of a vector's length; an empty one, one below a lane, one over several blocks.
 SHAPES = [(3,), (0,), (17, 33), (BLOCK + 21,), (1,), (2, BLOCK)]
 MORE_RULES = (
+    ADABELIEF,
     ADADELTA,
     ADAMAX,
     DCASGD,
