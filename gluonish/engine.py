@@ -30,7 +30,7 @@ from gluonish.core.errors import (
     OperatorError,
 )
 from gluonish.core.hooks import start_checks, start_profiler
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.kernels import teams
 from gluonish_engine import Engine, PushHook, Stream, Var, create_engine
 
@@ -188,7 +188,7 @@ class use_engine:
         kind: ``"NaiveEngine"``, ``"ThreadedEngine"`` or ``"ThreadedEnginePerDevice"``.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -239,7 +239,7 @@ class bulk:
         ArgumentError: ``size`` is negative.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, size: int) -> None:
         self._size = _checked_size(size)

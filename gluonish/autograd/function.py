@@ -12,7 +12,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     UntraceableError,
 )
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.ndarray import zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf, Node, freed_error, timestamp
@@ -45,7 +45,7 @@ class Function:
         [3.0, 12.0]
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     _saved: tuple[NDArray, ...] = ()
     _used = False

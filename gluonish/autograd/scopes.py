@@ -21,7 +21,7 @@ class ModeScope(ValueScope):
         self._mask = mask
         self._value = value
 
-    def __repr__(self) -> str:  # type: ignore[override]  # of the base, a function with options
+    def __repr__(self) -> str:
         flags = {"recording": RECORDING, "training": TRAINING}
         changed = {name: flag for name, flag in flags.items() if self._mask & flag}
         return object_repr(self, **{n: bool(self._value & flag) for n, flag in changed.items()})

@@ -8,7 +8,7 @@ from gluonish.autograd import backward as _backward
 from gluonish.autograd import mark_variables, set_recording, set_training
 from gluonish.autograd.scopes import ModeScope, is_training, pause, record
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.ndarray import NDArray, zeros_like
 
 __all__ = [
@@ -43,7 +43,7 @@ class TrainingStateScope:
         enter_state: Whether to turn them on.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, enter_state: bool) -> None:
         self._scope: ModeScope = record() if enter_state else pause()

@@ -10,7 +10,7 @@ from typing import Any
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.files import path_text
 from gluonish.core.loading import IMPORT_FAILURES, import_text
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.module.feed_forward import BatchEndParams
 
 __all__ = ["LogMetricsCallback", "summary_writer"]
@@ -55,7 +55,7 @@ class LogMetricsCallback:
             batch.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, logging_dir: str | os.PathLike[str], prefix: str | None = None) -> None:
         self.prefix = prefix

@@ -103,7 +103,7 @@ class NumpyScope(ValueScope):
         super().__init__()
         self._settings = (shape, array, dtype)
 
-    def __repr__(self) -> str:  # type: ignore[override]  # of the base, a function with options
+    def __repr__(self) -> str:
         shape, array, dtype = self._settings
         given = {} if dtype is None else {"dtype": dtype}
         return object_repr(self, shape=shape, array=array, **given)

@@ -1,7 +1,7 @@
 """Texts of objects: the class with the arguments of its constructor: ``SGD(momentum=0.9)``.
 
 A class whose attributes are named like its constructor's arguments, perhaps after an underscore,
-has ``__repr__ = arguments_repr``. Others call `object_repr`. Neither waits for values of arrays,
+has ``__repr__ = default_repr``. Others call `object_repr`. Neither waits for values of arrays,
 nor do they raise: an object whose constructor failed has a text, too.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from gluonish.core.call_errors import accepted_parameters
 
-__all__ = ["arguments_repr", "brief", "counted", "object_repr"]
+__all__ = ["arguments_repr", "brief", "counted", "default_repr", "object_repr"]
 
 _LONGEST = 100  # characters of a value
 _MOST = 8  # elements of a list
@@ -146,3 +146,8 @@ def _brief_collection(value: Any) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...{text[-1]}"
+
+
+def default_repr(self: Any) -> str:
+    """Return `arguments_repr` without options: what a class has as its ``__repr__``."""
+    return arguments_repr(self)

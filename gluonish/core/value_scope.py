@@ -9,7 +9,7 @@ import threading
 from contextvars import ContextVar
 from typing import Any
 
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 
 
 class _Change:
@@ -80,7 +80,7 @@ class ValueScope:
     A subclass calls `_change` in ``__enter__``; each `_restore` undoes one change.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     __slots__ = ("_changes", "_guard")
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.core.registry import get_alias_func, get_create_func, get_register_func
 from gluonish.ndarray import NDArray
 
@@ -58,7 +58,7 @@ class Initializer:
         **kwargs: The constructor's arguments, for `dumps` and comparison.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = kwargs

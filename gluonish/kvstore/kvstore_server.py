@@ -3,7 +3,7 @@
 from typing import NoReturn
 
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.kvstore.base import KVStoreBase
 
 __all__ = ["KVStoreServer"]
@@ -22,7 +22,7 @@ class KVStoreServer:
         ArgumentTypeError: ``kvstore`` is not a store.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, kvstore: KVStoreBase) -> None:
         if not isinstance(kvstore, KVStoreBase):

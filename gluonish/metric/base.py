@@ -16,7 +16,7 @@ from gluonish.core.device import Device
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.habit_tables import METRIC
 from gluonish.core.habits import add_habits
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.core.registry import get_alias_func, get_register_func
 from gluonish.metric.totals import Totals
 from gluonish.ndarray import NDArray
@@ -121,7 +121,7 @@ class EvalMetric:
         global_sum_metric, global_num_inst: Sum and count since the last `reset`.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     sum_metric = _Sum()
     num_inst = _Sum()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.module.checkpoint import save_checkpoint
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
@@ -142,7 +142,7 @@ class Speedometer:
         ArgumentError: ``frequent`` is not positive.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, batch_size: int, frequent: int = 50, auto_reset: bool = True) -> None:
         _check_positive("Speedometer", "frequent", frequent)
@@ -202,7 +202,7 @@ class ProgressBar:
         ArgumentError: ``total`` is not positive.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, total: int, length: int = 80) -> None:
         _check_positive("ProgressBar", "total", total)
@@ -224,7 +224,7 @@ class ProgressBar:
 class LogValidationMetricsCallback:
     """Evaluation-end callback that logs the metrics."""
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __call__(self, param: BatchEndParams) -> None:
         """Log each metric on a line.

@@ -9,7 +9,7 @@ from typing import Any
 
 from gluonish.core.context import Context, current_context
 from gluonish.core.errors import ArgumentError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataIter
 from gluonish.metric import create as create_metric
@@ -77,7 +77,7 @@ class FeedForward(BASE_ESTIMATOR):
         kwargs: Arguments of the optimizer. The other arguments are attributes, too.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.ndarray import NDArray, norm
 
 Statistic = NDArray | list[NDArray]
@@ -59,7 +59,7 @@ class Monitor:
         ArgumentError: ``interval`` is not positive, or ``pattern`` is not a regular expression.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(
         self,

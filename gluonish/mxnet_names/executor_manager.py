@@ -6,7 +6,7 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.io import DataBatch
 from gluonish.metric import EvalMetric
 from gluonish.module.device_arrays import split_by_load
@@ -58,7 +58,7 @@ class DataParallelExecutorGroup:
         ArgumentError: Two arguments have the same name.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class DataParallelExecutorManager:
         ArgumentError: The number of loads differs from the number of devices.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ import os
 
 from gluonish.core.errors import ArgumentError, MissingFileError, NotSupportedError
 from gluonish.core.files import path_text
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 
 __all__ = ["MXlib", "compiled_with_gcc_cxx11_abi", "load", "loaded_libs"]
 
@@ -25,7 +25,7 @@ class MXlib:
     def __init__(self, handle: object) -> None:
         self.handle = handle
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
 
 def compiled_with_gcc_cxx11_abi() -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from gluonish.core.context import Context, gpu
 from gluonish.core.device import device_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.engine import current_engine
 from gluonish.ndarray import NDArray
 
@@ -54,7 +54,7 @@ class CudaModule:
         DeviceError: CuPy is not installed, or there is no GPU.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(
         self, source: str, options: str | Sequence[str] = (), exports: str | Sequence[str] = ()
@@ -92,7 +92,7 @@ class CudaKernel:
         is_const: Whether each array is read only; by default no array is.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(
         self,

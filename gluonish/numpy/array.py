@@ -75,7 +75,7 @@ class ndarray(AttachedMethods):  # NumPy's name
         Raises:
             ArgumentError: The version is unknown.
         """
-        namespace: Any = sys.modules[__package__].array_api  # loaded at its first use
+        namespace: Any = sys.modules[str(__package__)].array_api  # loaded at its first use
         namespace.information.check_version(api_version)
         return namespace  # type: ignore[no-any-return]  # a module
 

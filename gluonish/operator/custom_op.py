@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from gluonish.core.context import current_context
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, OperatorError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.ndarray import namespace as nd_namespace
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
@@ -44,7 +44,7 @@ class CustomOp:
         [1.0, 4.0, 9.0]
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def forward(
         self, is_train: bool, req: list[str], in_data: Any, out_data: Any, aux: Any
@@ -99,7 +99,7 @@ class CustomOpProp:
             operator that is a loss itself.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, need_top_grad: bool = True) -> None:
         self.need_top_grad_ = need_top_grad

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.operator.custom_op import CustomOp, CustomOpProp, operator_symbol, ordered_inputs
 from gluonish.ops.custom import NATIVE, NDARRAY_OP, CustomState, native_states
 from gluonish.ops.registry import Operator
@@ -17,7 +17,7 @@ class PythonOp:
         need_top_grad: Whether the backward pass needs the gradients of the outputs.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     _operator: Operator = NATIVE
     _as_numpy = True

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from gluonish.core.context import Context
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.core.program import Program
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.base import Index, Optimizer, State, is_half
@@ -54,7 +54,7 @@ class Updater:
         aggregate_updates: Whether the optimizer accepts lists of weights.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer

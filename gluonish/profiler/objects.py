@@ -4,7 +4,7 @@ import threading
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.profiler.recorder import now, recorder
 
 _MARK_SCOPES = ("global", "process", "thread", "task", "marker")
@@ -26,7 +26,7 @@ class Domain:
         >>> with_task.stop()  # recorded if the profiler runs
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -77,7 +77,7 @@ def _domain_name(class_name: str, domain: Domain) -> str:
 class _Timer:
     """Base class of timed events, which are recorded if the profiler runs at start and at stop."""
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     _is_of_thread = False
 
@@ -155,7 +155,7 @@ class Counter:
         value: Initial value; None for 0, which is not recorded.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, domain: Domain, name: str, value: float | None = None) -> None:
         self.name = name
@@ -213,7 +213,7 @@ class Marker:
         name: Name of the marker.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, domain: Domain, name: str) -> None:
         self.name = name

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GluonishError, MissingFileError
 from gluonish.core.files import local_path, open_to_read, path_text
 from gluonish.core.finalizer import Finalizer, Registration, cancel, keep
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.recordio.framing import HEAD_NBYTES, MAGIC_BYTES, frame, read_record
 
 
@@ -58,7 +58,7 @@ class MXRecordIO:
         >>> reader.close()
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
         self.is_open = False

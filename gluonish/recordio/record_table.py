@@ -9,7 +9,7 @@ import numpy as np
 
 from gluonish.core.errors import FileFormatError, GluonishError
 from gluonish.core.files import local_path, open_to_read
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.recordio.framing import (
     HEAD_NBYTES,
     LAST,
@@ -77,7 +77,7 @@ class RecordFile:
         MissingFileError: The file does not exist.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = local_path(path, "RecordFile")

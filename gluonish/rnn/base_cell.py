@@ -6,7 +6,7 @@ from typing import Any
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError
-from gluonish.core.object_repr import arguments_repr, brief
+from gluonish.core.object_repr import arguments_repr, brief, default_repr
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol, Variable
 
@@ -18,7 +18,7 @@ class RNNParams:
         prefix: Prefix of the variables' names.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, prefix: str = "") -> None:
         self._prefix = prefix

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from gluonish.core.class_property import ClassPropertyMeta, CurrentValue, classproperty
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.core.object_repr import arguments_repr, object_repr
+from gluonish.core.object_repr import default_repr, object_repr
 
 # Attributes of any node; stored and written as ``__lr_mult__``, and read by either name.
 HIDDEN_ATTRIBUTES = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
@@ -52,7 +52,7 @@ class NameManager(metaclass=ClassPropertyMeta):
         _counter: Next number of each hint.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self) -> None:
         self._counter: dict[str, int] = {}

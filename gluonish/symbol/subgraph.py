@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.config import MXNET_SUBGRAPH_BACKEND
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, ConfigError, NotSupportedError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.graph.ir import variable
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.symbol.symbol import Symbol
@@ -132,7 +132,7 @@ class SubgraphBackend:
     ``__init__``.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def begin(self, symbol: Symbol) -> Symbol | None:
         """Called with the graph before operators are selected; may return another graph.

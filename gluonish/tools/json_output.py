@@ -33,7 +33,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): plain(x) for key, x in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return plain(value._asdict())
+        named: Any = value
+        return plain(named._asdict())
     if isinstance(value, list | tuple):
         return [plain(x) for x in value]
     if isinstance(value, PurePath):

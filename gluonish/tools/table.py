@@ -5,7 +5,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 _GAP = "  "
 _SMALLEST = 12  # characters that a column of text keeps
@@ -21,8 +21,8 @@ def terminal_width(stream: TextIO | None = None) -> int | None:
     Args:
         stream: By default standard output.
     """
-    stream = sys.stdout if stream is None else stream
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    shown: Any = sys.stdout if stream is None else stream
+    return shutil.get_terminal_size().columns if shown.isatty() else None
 
 
 def table(rows: Rows, width: int | None = None, right: Sequence[int] = ()) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from gluonish.contrib.amp.loss_scaler import LossScaler, multiplied
 from gluonish.contrib.amp.operator_lists import Conditional, policy_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.gluon.trainer import Trainer
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.autocasting import install
@@ -78,7 +78,7 @@ class autocast(PolicyScope):  # a scope, called like a function as `mx.autograd.
         trainer.step(len(x))
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     __slots__ = ()
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.core.progress import progress_bar
 from gluonish.io import DataBatch, DataIter
 from gluonish.ndarray import NDArray
@@ -33,7 +33,7 @@ class CalibrationCollector:
         min_max_dict: Dict from output name to the range (min, max) to quantize.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self) -> None:
         self.include_layer: list[str] | None = None

@@ -47,7 +47,8 @@ class StructuralParameters(dict[str, Parameter], ParameterDict):  # type: ignore
         self._prefix = ""
         self._shared = None
 
-    __repr__ = dict.__repr__
+    def __repr__(self) -> str:
+        return dict.__repr__(self)
 
     @property
     def _params(self) -> dict[str, Parameter]:  # type: ignore[override]  # the dict itself

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 
 _identifiers = itertools.count()
 
@@ -50,7 +50,7 @@ class Hooks(dict[int, Any]):
 class HookHandle:
     """Handle of a registered hook; `detach`, or leaving a ``with`` block, removes the hook."""
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     __slots__ = ("_hooks", "_identifier")
 

@@ -13,7 +13,7 @@ import numpy as np
 from gluonish.core.context import cpu, current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.object_repr import arguments_repr, brief, object_repr
+from gluonish.core.object_repr import brief, default_repr, object_repr
 from gluonish.gluon.data.sequences import Pack
 from gluonish.gluon.data.stacking import (
     Array,
@@ -116,7 +116,7 @@ class Stack:
         batch: an NDArray of shape (N, ...) and the samples' dtype; for tuples a list of them.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, use_shared_mem: bool = False) -> None:
         self._use_shared_mem = use_shared_mem
@@ -159,7 +159,7 @@ class Pad:
         ArgumentError: Samples differ in their number of axes, or along an axis that is not padded.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(
         self,
@@ -263,7 +263,7 @@ class Append:
         batch: a list of N NDArrays of the samples' dtypes.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(
         self, expand: bool = True, batch_axis: int = 0, use_shared_mem: bool = False
@@ -385,7 +385,7 @@ class AsList:
         batch: the same list.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __call__(self, data: Sequence[Any]) -> list[Any]:
         """Return the samples as a list.

@@ -9,7 +9,7 @@ import numpy as np
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.number_check import as_int
-from gluonish.core.object_repr import arguments_repr, object_repr
+from gluonish.core.object_repr import default_repr, object_repr
 
 __all__ = [
     "BatchSampler",
@@ -29,7 +29,7 @@ class _Indexable(Sized, Protocol):
 class Sampler:
     """Base class of samplers: iterates over indices, and has a length."""
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __iter__(self) -> Iterator[Any]:
         raise NotSupportedError(f"{type(self).__name__}: expected __iter__ to be defined, got none")
@@ -87,7 +87,7 @@ class FilterSampler(Sampler):
     def __init__(self, fn: Callable[[Any], object], dataset: _Indexable) -> None:
         self._indices = [i for i in range(len(dataset)) if fn(dataset[i])]
 
-    def __repr__(self) -> str:  # type: ignore[override]  # of the base, a function with options
+    def __repr__(self) -> str:
         return object_repr(self, f"{len(self)} samples")
 
     def __iter__(self) -> Iterator[int]:

@@ -14,7 +14,7 @@ import gluonish.symbol as sym
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError
 from gluonish.core.number_check import as_int
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.gluon.data.sampler import Sampler
 from gluonish.gluon.data.stacking import Array, Empty, as_array, common_dtype
 from gluonish.io.shared_batch import ndarray_view
@@ -126,7 +126,7 @@ class Pack:
         [[0, 1, 2, 0, 0], [0, 1, 0, 0, 0]]
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, length: int, val: float = 0, dtype: Any = None) -> None:
         self._length = as_int("Pack", "length", length, 1)

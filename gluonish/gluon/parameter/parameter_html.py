@@ -21,9 +21,11 @@ class Shown(Protocol):
 
     def list_data(self) -> list[Any]:
         """Return the values on each device."""
+        raise NotImplementedError
 
     def list_ctx(self) -> list[Any]:
         """Return the devices."""
+        raise NotImplementedError
 
 
 _COLUMNS = ("parameter", "shape", "dtype", "elements", "gradient")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
-from gluonish.core.object_repr import arguments_repr, brief, object_repr
+from gluonish.core.object_repr import brief, default_repr, object_repr
 from gluonish.image.pil_images import as_image
 from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.ndarray import NDArray
@@ -48,7 +48,7 @@ class Augmenter:
         255.0
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = json_arguments(kwargs)
@@ -150,7 +150,7 @@ class SequentialAug(Augmenter):
         super().__init__()
         self.ts = augmenter_list(type(self).__name__, ts)
 
-    def __repr__(self) -> str:  # type: ignore[override]  # of the base, a function with options
+    def __repr__(self) -> str:
         return object_repr(self, *map(brief, self.ts))
 
     def dumps(self) -> list[Any]:
@@ -177,7 +177,7 @@ class RandomOrderAug(Augmenter):
         super().__init__()
         self.ts = augmenter_list(type(self).__name__, ts)
 
-    def __repr__(self) -> str:  # type: ignore[override]  # of the base, a function with options
+    def __repr__(self) -> str:
         return object_repr(self, *map(brief, self.ts))
 
     def dumps(self) -> list[Any]:

@@ -13,7 +13,7 @@ from gluonish.core.errors import (
     FileFormatError,
     NotSupportedError,
 )
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.image.augmenters.augmenter import Augmenter, apply_augmenter, json_arguments
 from gluonish.image.augmenters.checks import checked_image, checked_probability
 from gluonish.image.pixels import Array, as_host, as_ndarray
@@ -38,7 +38,7 @@ class DetAugmenter:
         label: The boxes, (M, 5 or more). The inputs are not modified.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = json_arguments(kwargs)

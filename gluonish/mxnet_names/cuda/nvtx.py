@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import Self
 
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.mxnet_names.cuda.cupy_runtime import cupy_cuda
 
 __all__ = [
@@ -68,7 +68,7 @@ class range:  # noqa: A001  # MXNet's name
         self._name = name
         self._color = color
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __enter__(self) -> Self:
         range_push(self._name, self._color)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.loading import IMPORT_FAILURES, import_text
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.module.feed_forward import BatchEndParam
 
 __all__ = [
@@ -33,7 +33,7 @@ class PandasLogger:
         NotSupportedError: pandas is not installed.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, batch_size: int, frequent: int = 50) -> None:
         try:
@@ -153,7 +153,7 @@ class LiveBokehChart:
         NotSupportedError: Always; `PandasLogger` collects the numbers to plot.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         _raise_not_supported(type(self).__name__)

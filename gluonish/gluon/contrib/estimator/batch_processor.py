@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.autograd import backward, record
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.gluon.contrib.estimator.events import Run
 from gluonish.gluon.data.split import split_and_load
 from gluonish.ndarray import NDArray
@@ -25,7 +25,7 @@ class BatchProcessor:
     afterwards.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def _get_data_and_label(
         self, batch: Any, ctx: Sequence[Context], batch_axis: int = 0

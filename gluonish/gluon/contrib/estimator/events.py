@@ -4,7 +4,7 @@ import logging
 from typing import Any, Protocol
 
 from gluonish.core.context import Context
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.gluon.block import Block
 from gluonish.gluon.loss import Loss
 from gluonish.gluon.trainer import Trainer
@@ -44,7 +44,7 @@ class EventHandler:
     Handlers of equal priority are called in list order, before the default handlers.
     """
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
 
 class TrainBegin(EventHandler):

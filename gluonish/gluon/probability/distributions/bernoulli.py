@@ -1,5 +1,8 @@
 """Bernoulli: the distribution of one trial."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any
 
 import gluonish.numpy as np

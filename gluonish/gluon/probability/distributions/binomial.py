@@ -1,5 +1,8 @@
 """Binomial: the distribution of the number of successes."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any
 
 import gluonish.numpy as np

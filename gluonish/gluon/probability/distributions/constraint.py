@@ -5,7 +5,7 @@ from typing import Any
 
 import gluonish.numpy as np
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.object_repr import arguments_repr, brief, object_repr
+from gluonish.core.object_repr import brief, default_repr, object_repr
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy_extension import constraint_check
 
@@ -56,7 +56,7 @@ def _offender(value: Any, holds: Any) -> str:
 class Constraint:
     """Base class of constraints. A subclass defines `check`."""
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def _holds(self, value: Any) -> Any:
         """Return whether values satisfy the constraint: bool, without the axes of an event."""

@@ -1,5 +1,8 @@
 """Dirichlet: the Dirichlet distribution."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any
 
 import gluonish.numpy as np

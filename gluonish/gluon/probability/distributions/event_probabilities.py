@@ -1,5 +1,8 @@
 """EventProbabilities: the base class of distributions over a finite number of events."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any, Self
 
 import gluonish.numpy as np

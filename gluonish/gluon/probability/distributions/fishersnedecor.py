@@ -1,5 +1,8 @@
 """FisherSnedecor: the F distribution."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 import math
 from typing import Any
 

@@ -1,5 +1,8 @@
 """Geometric: the distribution of the number of failures before a success."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any
 
 import gluonish.numpy as np

@@ -1,5 +1,8 @@
 """HalfCauchy: the distribution of the absolute value of a Cauchy variable."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 import math
 from typing import Any
 

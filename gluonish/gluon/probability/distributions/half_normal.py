@@ -1,5 +1,8 @@
 """HalfNormal: the distribution of the absolute value of a normal variable."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 import math
 from typing import Any
 

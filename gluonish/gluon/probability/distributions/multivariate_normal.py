@@ -1,5 +1,8 @@
 """MultivariateNormal: the normal distribution of vectors."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 import math
 from typing import Any
 

@@ -1,5 +1,8 @@
 """NegativeBinomial: the distribution of the number of failures before several successes."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any
 
 import gluonish.numpy as np

@@ -1,5 +1,8 @@
 """Normal: the normal distribution."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 import math
 from typing import Any
 

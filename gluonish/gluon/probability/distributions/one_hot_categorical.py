@@ -1,5 +1,8 @@
 """OneHotCategorical: the distribution of the one-hot vector of an event."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any
 
 import gluonish.numpy as np

@@ -1,5 +1,8 @@
 """Pareto: the Pareto distribution of type I."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 import math
 from typing import Any
 

@@ -1,5 +1,8 @@
 """RelaxedBernoulli: a differentiable relaxation of the Bernoulli distribution."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any, Self
 
 import gluonish.numpy as np

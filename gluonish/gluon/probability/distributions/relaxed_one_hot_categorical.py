@@ -1,5 +1,8 @@
 """RelaxedOneHotCategorical: a differentiable relaxation of the categorical distribution."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any, Self
 
 import gluonish.numpy as np

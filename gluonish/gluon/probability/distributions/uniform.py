@@ -1,5 +1,8 @@
 """Uniform: the uniform distribution."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any
 
 import gluonish.numpy as np

@@ -8,7 +8,7 @@ import numpy as official
 import gluonish.numpy as np
 import gluonish.numpy_extension as npx
 from gluonish.core.errors import ArgumentError
-from gluonish.core.object_repr import arguments_repr
+from gluonish.core.object_repr import default_repr
 from gluonish.gluon.probability.distributions import parameters
 from gluonish.numpy.calls import is_value
 from gluonish.numpy.creation import extents
@@ -38,7 +38,7 @@ class _CachedProperty:
         self._func = func
         self.__doc__ = func.__doc__
 
-    __repr__ = arguments_repr
+    __repr__ = default_repr
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name

@@ -1,5 +1,8 @@
 """Weibull: the Weibull distribution."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 from typing import Any
 
 import numpy as official

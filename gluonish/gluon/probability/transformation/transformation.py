@@ -1,5 +1,8 @@
 """Transformations of random variables, with their inverses and Jacobian determinants."""
 
+# Constants override properties of the base class.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
+
 import math
 from collections.abc import Sequence
 from typing import Any
