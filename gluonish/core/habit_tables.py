@@ -309,6 +309,7 @@ SYMBOLS: Table = {
 }
 
 # Names of modules: layers, losses, functions. They serve any module that lacks the name.
+_GPUS = "context.num_gpus() for the number of GPUs, and gpu(0) for a device"
 NAMES: Table = {
     "AdaptiveAvgPool2d": "gluon.nn.GlobalAvgPool2D() for one value a channel, or "
     "nd.contrib.AdaptiveAvgPooling2D(x, output_size=7)",
@@ -383,13 +384,13 @@ NAMES: Table = {
     "cat": "nd.concat(x, y, dim=1), or np.concatenate([x, y], axis=1)",
     "clamp": "nd.clip(x, low, high), or np.clip",
     "compile": "net.hybridize()",
-    "cuda": "context.num_gpus() for the number of GPUs, and gpu(0) for a device",
-    "device": "cpu() or gpu(0)",
     "einsum": "np.einsum",
     "enable_grad": "autograd.record()",
     "from_numpy": "nd.array(values), or np.array",
     "Parameter": "gluon.Parameter(name, shape=(2, 3)), or self.params.get(name, shape=(2, 3))",
+    "device_count": _GPUS,
     "functional": "nd, or F in hybrid_forward: F.relu(x)",
+    "is_available": _GPUS,
     "grad": "autograd.grad(y, x), or x.grad after backward()",
     "inference_mode": _NO_GRAD,
     "is_tensor": "isinstance(x, nd.NDArray)",

@@ -31,13 +31,6 @@ MISTAKES = {
         ValueError,
         "(2, 3) and (2, 4) | broadcast",
     ),
-    "nd and np mix": Mistake(
-        """
-        nd.ones((2, 3)) + np.ones((2, 3))
-        """,
-        TypeError,
-        "as_np_ndarray()",
-    ),
     "dot": Mistake(
         """
         nd.dot(nd.ones((2, 3)), nd.ones((2, 3)))

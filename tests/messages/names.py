@@ -216,13 +216,6 @@ MISTAKES = {
         AttributeError,
         "leave it out | collect_params().zero_grad()",
     ),
-    "net zero_grad": Mistake(
-        """
-        nn.Dense(3).zero_grad()
-        """,
-        AttributeError,
-        "leave it out | collect_params().zero_grad()",
-    ),
     "mx.optim": Mistake(
         """
         mx.optim.SGD()
@@ -327,13 +320,6 @@ MISTAKES = {
         """,
         AttributeError,
         "context.num_gpus()",
-    ),
-    "mx.device('cuda')": Mistake(
-        """
-        mx.device('cuda')
-        """,
-        AttributeError,
-        "cpu() or gpu(0)",
     ),
     "gluon.nn.functional": Mistake(
         """
