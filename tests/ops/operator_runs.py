@@ -401,8 +401,48 @@ def _branches() -> Iterator[tuple[str, Case]]:
     for name in ("_npi_hypot_scalar", "_npi_maximum_scalar", "_npi_minimum_scalar"):
         yield name, Case([distinct(3, 4)], {"scalar": 2.5, "is_int": False})
     yield from _arithmetic_of_numpy()
+    yield from _functions_of_mxnet2()
     for dtype in ("int32", "uint8", "bool", "float16", "bfloat16"):
         yield "Cast", Case([distinct(3, 4)], {"dtype": dtype})
+
+
+def _functions_of_mxnet2() -> Iterator[tuple[str, Case]]:
+    """Operators of MXNet 2.0's functions, and those behind its distributions."""
+    shape = np.array([0.5, 1.5, 4.0], np.float32)
+    share = np.array([0.2, 0.5, 0.7], np.float32)
+    for name in ("_betainc", "_betainc_slopes", "_betaincinv"):
+        yield name, Case([shape, shape[::-1].copy(), share])
+    for name in ("_gammainc", "_gammainc_slopes", "_gamma_sample_slope"):
+        yield name, Case([shape, shape[::-1].copy()])
+    yield "_gammaincinv", Case([shape, share])
+    for name in ("_draw_gamma", "_draw_poisson"):
+        yield name, Case([shape], {"size": (2, 3)})
+    for name in ("_draw_binomial", "_draw_negative_binomial"):
+        yield name, Case([np.array([3.0, 5.0, 9.0], np.float32), share], {"size": (2, 3)})
+    yield "_npi_cumprod", Case([distinct(3, 4)], {"axis": 1})
+    yield "_cumprod_backward", Case([distinct(3, 4), distinct(3, 4) + 1], {"axis": 1})
+    yield "_npi_triu", Case([distinct(3, 4)], {"k": 1})
+    flags = np.array([[0.0, 1.0], [2.0, 0.0]], np.float32)
+    for name in ("and", "or", "xor"):
+        yield f"_npi_logical_{name}", Case([flags, flags.T.copy()])
+        yield f"_npi_logical_{name}_scalar", Case([flags], {"scalar": 1.0, "is_int": True})
+    bytes_ = np.arange(-6, 6, dtype=np.int8).reshape(3, 4)
+    low, high = np.array([-1.0], np.float32), np.array([1.0], np.float32)
+    yield "_npx_quantized_reshape", Case([bytes_, low, high], {"newshape": (4, 3)})
+    yield "_npx_quantized_transpose", Case([bytes_, low, high], {"axes": (1, 0)})
+    yield "_contrib_intgemm_maxabsolute", Case([distinct(3, 4)])
+    yield "_contrib_intgemm_prepare_data", Case([distinct(3, 64), np.array([9.0], np.float32)])
+    weight = np.arange(-256, 256, dtype=np.float32).reshape(8, 64)
+    yield "_contrib_intgemm_prepare_weight", Case([weight, np.array([256.0], np.float32)])
+    stored = (np.arange(512) % 255 - 127).astype(np.int8).reshape(8, 64)
+    yield (
+        "_contrib_intgemm_take_weight",
+        Case([stored, np.array([7, 0, 3, 3, 1, 2, 4, 5], np.int32)]),
+    )
+    yield (
+        "_contrib_intgemm_fully_connected",
+        Case([stored[:3], stored], {"num_hidden": 8, "no_bias": True, "out_type": "int32"}),
+    )
 
 
 def _arithmetic_of_numpy() -> Iterator[tuple[str, Case]]:
