@@ -7,8 +7,15 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd, sym
+from gluonish.core import training_step
 from gluonish.core.errors import NonFiniteError
 from gluonish.engine import use_engine
+
+
+@pytest.fixture(autouse=True)
+def no_earlier_trainer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages name the step of the newest Trainer, which may be another test's."""
+    monkeypatch.setattr(training_step, "_latest", [])
 
 
 def logarithm() -> Any:

@@ -9,12 +9,20 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, gluon, nd
+from gluonish.core import training_step
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import NonFiniteError, OperatorIndexError
 from gluonish.engine import use_engine
 from gluonish.gluon import nn, rnn
 from gluonish.ops.registry import Operator, apply, find_operator
 from tests.ops.cases import CASES
+
+
+@pytest.fixture(autouse=True)
+def no_earlier_trainer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages name the step of the newest Trainer, which may be another test's."""
+    monkeypatch.setattr(training_step, "_latest", [])
+
 
 WAYS: dict[str, dict[str, Any] | None] = {
     "eager": None,
