@@ -101,7 +101,7 @@ def backward(
         >>> x.grad.tolist()
         [2.0, 4.0, 6.0]
     """
-    arrays = _as_list(heads, "backward")
+    arrays = [heads] if isinstance(heads, NDArray) else _as_list(heads, "backward")
     grads = _head_grads(arrays, head_grads, "backward")
     with GradientMode(create_graph=False, train_mode=train_mode):
         run_backward(arrays, grads, retain_graph=retain_graph)

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from gluonish.contrib.amp.loss_scaler import LossScaler, multiplied
@@ -10,7 +10,7 @@ from gluonish.contrib.amp.operator_lists import Conditional, policy_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.object_repr import default_repr
 from gluonish.gluon.trainer import Trainer
-from gluonish.ndarray import NDArray
+from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.autocasting import install
 from gluonish.ndarray.value_checks import pause_values
 from gluonish.ops.autocast import OFF, PolicyScope, set_everywhere, state
@@ -162,7 +162,9 @@ def scale_loss(
     before = trainer._scaling
     many = isinstance(loss, list | tuple)
     losses: Any = loss if many else [loss]
-    with pause_values():  # a step that overflows is skipped
+    # A step that overflows is skipped.
+    paused: Any = nullcontext if recording.checks.get() is None else pause_values
+    with paused():
         if isinstance(scaler, LossScaler) and scaler.is_on_device:
             scaled = [scaler.scaled(x) for x in losses]
             trainer._scaling = (trainer._amp_original_scale, True)
@@ -170,7 +172,7 @@ def scale_loss(
             scaled = [x * scaler.loss_scale for x in losses]
             trainer._scale = trainer._amp_original_scale / scaler.loss_scale
     try:
-        with pause_values():
+        with paused():
             yield scaled if many else scaled[0]
     except BaseException:  # there are no gradients of the scaled loss
         trainer._scaling = before

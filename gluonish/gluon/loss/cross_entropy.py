@@ -10,7 +10,7 @@ from gluonish.core.tracebacks import shorten
 from gluonish.gluon.loss.base import Loss, finite_log
 from gluonish.gluon.loss.label_check import LabelCheck, unchecked_labels
 from gluonish.gluon.nn.tensor import Tensor
-from gluonish.ndarray import recording
+from gluonish.ndarray import NDArray, recording
 from gluonish.symbol import Symbol
 
 _EPSILON = 1e-12  # keeps the logarithm of a probability finite
@@ -110,8 +110,17 @@ class SoftmaxCrossEntropyLoss(Loss):
             OperatorIndexError: A label is out of range while values are checked.
         """
         if len(args) == 2 and not kwargs:
-            if self._label_check.is_due() and not self._terms:  # whose operator refuses labels
-                self._label_check.check(self, args[0], args[1], self._axis)
+            # Without a call of Python, where labels are on a GPU.
+            check, label = self._label_check, args[1]
+            if (
+                check.active
+                and not self._terms  # whose operator refuses labels
+                and isinstance(label, NDArray)
+                and not label.is_traced
+                and (recording.checks.get() is not None or label._device.is_host)
+                and check.is_due()
+            ):
+                check.check(self, args[0], label, self._axis)
         elif recording.checks.get() is not None:
             with unchecked_labels():
                 return super().__call__(*args, **kwargs)

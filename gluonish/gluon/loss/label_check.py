@@ -26,21 +26,19 @@ _FIRST, _EVERY = 64, 16  # calls whose labels are looked at: the first, and then
 class LabelCheck:
     """The checks of one loss; a separate object, so that graphs do not depend on its counter.
 
-    Args:
+    Attributes:
         active: Whether labels are checked: a subclass may give them another meaning.
     """
 
-    __slots__ = ("_active", "_calls", "_has_warned")
+    __slots__ = ("_calls", "_has_warned", "active")
 
     def __init__(self, active: bool) -> None:
-        self._active = active
+        self.active = active
         self._calls = 0
         self._has_warned = False
 
     def is_due(self) -> bool:
         """Count a call, and return whether its labels are to be checked."""
-        if not self._active:
-            return False
         self._calls = calls = self._calls + 1
         return calls <= _FIRST or not calls % _EVERY or recording.checks.get() is not None
 
@@ -87,7 +85,7 @@ class LabelCheck:
             label: Class indices.
             axis: Axis of the classes in ``pred``.
         """
-        if self._has_warned or not self._active or not (_is_dense(pred) and _is_dense(label)):
+        if self._has_warned or not self.active or not (_is_dense(pred) and _is_dense(label)):
             return ""
         classes, values = pred.shape[axis], label.asnumpy()
         if not values.size or (values.min() > -1 and values.max() < classes):
