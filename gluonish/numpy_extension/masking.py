@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from gluonish.core.dtype import is_floating
@@ -38,9 +39,9 @@ def masked_softmax(
         >>> mx.npx.masked_softmax(x, mask).tolist()
         [[0.5, 0.5, 0.0]]
     """
-    mask, kept = _masked("masked_softmax", data, mask)
-    attrs = {"axis": axis, "temperature": temperature}
-    return where(mask, call("_npx_softmax", (kept,), attrs, what="masked_softmax"), 0)
+    mask, selected = _masked("masked_softmax", data, mask, temperature)
+    found = call("_npx_softmax", (selected,), {"axis": axis}, what="masked_softmax")
+    return where(mask, found, 0)
 
 
 def masked_log_softmax(
@@ -62,19 +63,20 @@ def masked_log_softmax(
     Raises:
         ArgumentTypeError: ``mask`` is not of bool, or ``data`` not of a floating type.
     """
-    mask, kept = _masked("masked_log_softmax", data, mask)
-    attrs = {"axis": axis, "temperature": temperature}
-    found = call("_npx_log_softmax", (kept,), attrs, what="masked_log_softmax")
+    mask, selected = _masked("masked_log_softmax", data, mask, temperature)
+    found = call("_npx_log_softmax", (selected,), {"axis": axis}, what="masked_log_softmax")
     return where(mask, found, -math.inf)
 
 
-def _masked(what: str, data: Any, mask: Any) -> tuple[Any, Any]:
-    """Return the mask, and the data with the lowest finite number where the mask is False."""
+def _masked(what: str, data: Any, mask: Any, temperature: float | None) -> tuple[Any, Any]:
+    """Return the mask, and the divided data with the lowest number where the mask is False."""
     data, mask = as_value(data, what), as_value(mask, what)
     if mask.dtype != np.bool_:
         raise ArgumentTypeError(f"{what}: expected a mask of bool, got {mask.dtype}")
-    if not is_floating(np.dtype(data.dtype)):
+    dtype = np.dtype(data.dtype)
+    if not is_floating(dtype):
         raise ArgumentTypeError(f"{what}: expected data of a floating type, got {data.dtype}")
-    # Not the lowest number: divided by a temperature below 1 it would be infinite.
-    lowest = -1e4 if np.dtype(data.dtype).itemsize == 2 else -1e30
-    return mask, where(mask, data, lowest)
+    if temperature not in (None, 1):
+        data = data / temperature
+    # With -inf, rows of which the mask selects nothing would be NaN.
+    return mask, where(mask, data, float(ml_dtypes.finfo(dtype).min))
