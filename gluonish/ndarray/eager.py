@@ -369,7 +369,7 @@ def _as_list(out: Any) -> Sequence[Any]:
 def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> Any:
     """Dispatch a call with inputs that are not dense arrays to ``__apply__`` of their class.
 
-    NumPy arrays beside NDArrays are copied to NDArrays.
+    NumPy arrays among the inputs are copied to NDArrays.
     """
     converted = converted_inputs(op, inputs)
     if converted is not None:

@@ -285,7 +285,7 @@ class NDArray(AttachedMethods):
     def __array_interface__(self) -> dict[str, Any]:
         """What `PIL.Image.fromarray` asks for before it calls `tobytes`; NumPy calls `__array__`.
 
-        NumPy prefers this attribute where there is one, is slower with it, and would hand out a
+        NumPy prefers this attribute where there is one, is slower with it, and would return a
         copy in spite of ``copy=False``. It asks from C, so the caller is its user, never PIL.
         """
         if sys._getframe(1).f_globals.get("__name__") != "PIL.Image":

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gluonish.numpy.calls import as_value, call
+from gluonish.numpy.calls import call
 from gluonish.numpy_extension.operators import operator_function
 
 __all__ = ["activation", "group_norm"]
@@ -52,13 +52,5 @@ def group_norm(
     Raises:
         OperatorError: A shape does not match.
     """
-    x, scale, offset = (as_value(each, "group_norm") for each in (data, gamma, beta))
     params = {"num_groups": num_groups, "eps": eps, "output_mean_var": output_mean_var}
-    if scale.shape == (num_groups,):
-        return call("GroupNorm", (x, scale, offset), params, what="group_norm")
-    column = (-1, *(1 for _ in x.shape[2:]))
-    ones = call("_npi_full_like", (scale[:num_groups],), {"fill_value": 1}, what="group_norm")
-    found = call("GroupNorm", (x, ones, ones * 0), params, what="group_norm")
-    normalized, *statistics = found if output_mean_var else (found,)
-    result = normalized * scale.reshape(column) + offset.reshape(column)
-    return [result, *statistics] if output_mean_var else result
+    return call("GroupNorm", (data, gamma, beta), params, what="group_norm")

@@ -30,7 +30,7 @@ def body(begin, end, params):
 """
 
 # A row of the output is computed in blocks of equal size; the last overlaps the one before it.
-# Params, beside: a copy of the data with its padding, and that copy's height and width; without
+# Further parameters: a copy of the data with its padding, and that copy's height and width; without
 # padding the data itself, and a height of 0.
 _FORWARD = """
     padded, tall, broad = f32(params[13]), params[14], params[15]

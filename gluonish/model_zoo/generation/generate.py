@@ -114,8 +114,8 @@ class Generates:
 
         A step of generation is bound by reading weights, those of the head among them, which take
         a quarter of the memory of float32, and an eighth with ``"int4"``, at some loss of accuracy.
-        A tied head gets integers of its own, beside the table
-        of the embedding, which stays floating, as do norms and experts; exclude ``"head"`` for a
+        A tied head gets its own integers; the table of the
+        embedding stays floating, as do norms and experts; exclude ``"head"`` for a
         head that stays tied. ``save_parameters`` saves the integers, and ``load_parameters`` loads
         them into a network that was quantized with the same arguments, whose parameters may have
         no values yet.

@@ -247,8 +247,8 @@ class UnitInterval(Interval):
         super().__init__(0, 1)
 
 
-class GreaterThan(_Bounded):
-    """Numbers above a bound.
+class _Above(_Bounded):
+    """Base class of constraints with one bound.
 
     Args:
         lower_bound: The bound, a number or array.
@@ -258,7 +258,15 @@ class GreaterThan(_Bounded):
         self._lower_bound = lower_bound
 
 
-class GreaterThanEq(_Bounded):
+class GreaterThan(_Above):
+    """Numbers above a bound.
+
+    Args:
+        lower_bound: The bound, a number or array.
+    """
+
+
+class GreaterThanEq(_Above):
     """Numbers of at least a bound.
 
     Args:
@@ -267,11 +275,8 @@ class GreaterThanEq(_Bounded):
 
     _includes_lower = True
 
-    def __init__(self, lower_bound: Any) -> None:
-        self._lower_bound = lower_bound
 
-
-class IntegerGreaterThan(_Bounded):
+class IntegerGreaterThan(_Above):
     """Integers above a bound.
 
     Args:
@@ -280,11 +285,8 @@ class IntegerGreaterThan(_Bounded):
 
     _is_integer = True
 
-    def __init__(self, lower_bound: Any) -> None:
-        self._lower_bound = lower_bound
 
-
-class IntegerGreaterThanEq(_Bounded):
+class IntegerGreaterThanEq(_Above):
     """Integers of at least a bound.
 
     Args:
@@ -293,12 +295,9 @@ class IntegerGreaterThanEq(_Bounded):
 
     _includes_lower = _is_integer = True
 
-    def __init__(self, lower_bound: Any) -> None:
-        self._lower_bound = lower_bound
 
-
-class LessThan(_Bounded):
-    """Numbers below a bound.
+class _Below(_Bounded):
+    """Base class of constraints with one bound.
 
     Args:
         upper_bound: The bound, a number or array.
@@ -308,7 +307,15 @@ class LessThan(_Bounded):
         self._upper_bound = upper_bound
 
 
-class LessThanEq(_Bounded):
+class LessThan(_Below):
+    """Numbers below a bound.
+
+    Args:
+        upper_bound: The bound, a number or array.
+    """
+
+
+class LessThanEq(_Below):
     """Numbers of at most a bound.
 
     Args:
@@ -317,11 +324,8 @@ class LessThanEq(_Bounded):
 
     _includes_upper = True
 
-    def __init__(self, upper_bound: Any) -> None:
-        self._upper_bound = upper_bound
 
-
-class IntegerLessThan(_Bounded):
+class IntegerLessThan(_Below):
     """Integers below a bound.
 
     Args:
@@ -330,11 +334,8 @@ class IntegerLessThan(_Bounded):
 
     _is_integer = True
 
-    def __init__(self, upper_bound: Any) -> None:
-        self._upper_bound = upper_bound
 
-
-class IntegerLessThanEq(_Bounded):
+class IntegerLessThanEq(_Below):
     """Integers of at most a bound.
 
     Args:
@@ -342,9 +343,6 @@ class IntegerLessThanEq(_Bounded):
     """
 
     _includes_upper = _is_integer = True
-
-    def __init__(self, upper_bound: Any) -> None:
-        self._upper_bound = upper_bound
 
 
 class Positive(GreaterThan):
