@@ -79,4 +79,5 @@ def _masked(what: str, data: Any, mask: Any, temperature: float | None) -> tuple
     if temperature not in (None, 1):
         data = data / temperature
     # With -inf, rows of which the mask selects nothing would be NaN.
-    return mask, where(mask, data, float(ml_dtypes.finfo(dtype).min))
+    lowest = float(ml_dtypes.finfo(dtype).min)  # type: ignore[no-untyped-call]  # it has no types
+    return mask, where(mask, data, lowest)

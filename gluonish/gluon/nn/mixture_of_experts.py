@@ -44,8 +44,8 @@ class MixtureOfExperts(HybridBlock):
         y: shape of ``x``.
         loss: with ``return_loss``, ``E * sum(f[e] * mean(p[e]))`` over experts, (1,) in float32,
             where f is the number of tokens that use an expert, divided by the number of all. It
-            is least, ``top_k``, if all are used equally. Add it to the network's loss, with a
-            factor such as 0.01.
+            is ``top_k`` if all are used equally, and grows to ``E`` as few experts get all tokens.
+            Add it to the network's loss, with a factor such as 0.01.
 
     Raises:
         ArgumentError: ``top_k`` is above ``num_experts``, a number is below 1, or there is no such

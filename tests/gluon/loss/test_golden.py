@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gluonish as mx
 import gluonish.ndarray as nd
 from gluonish import autograd, util
 from gluonish.core.mxnet_rules import follow_mxnet
@@ -36,7 +37,8 @@ def ids(case: dict[str, Any]) -> str:
 
 def expects_warning(case: dict[str, Any]) -> AbstractContextManager[Any]:
     """Expect a warning where classes are out of range; MXNet counts them as the nearest class."""
-    if not case["loss"].startswith("SoftmaxC"):
+    on_cpu = mx.current_context().device_type == "cpu"  # numbers on a GPU are not looked at
+    if not case["loss"].startswith("SoftmaxC") or not on_cpu:
         return nullcontext()
     scores, labels = (np.array(values) for values in case["inputs"][:2])
     classes = scores.shape[case["arguments"].get("axis", -1)]

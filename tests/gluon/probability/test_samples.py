@@ -38,7 +38,10 @@ def test_moments(name: str) -> None:
     deviations = (got.mean(0) - mean)[known] / np.sqrt(variance[known] / COUNT)
     assert np.all(np.abs(deviations) < 4.5)
     if name not in HEAVY:
-        np.testing.assert_allclose(got.var(0)[known], variance[known], rtol=0.12)
+        drawn, mean, variance = got[:, known], mean[known], variance[known]
+        fourth = ((drawn - mean) ** 4).mean(0)
+        error = np.sqrt(np.maximum(fourth - variance**2, 0) / COUNT) + 20 * variance / COUNT
+        assert np.all(np.abs(drawn.var(0) - variance) < 5 * error)
 
 
 @pytest.mark.parametrize("name", CONTINUOUS)
@@ -96,7 +99,8 @@ def test_a_seed_repeats_samples_also_in_a_graph(name: str) -> None:
     np.testing.assert_array_equal(drawn(block), eager)
     block.hybridize()
     np.testing.assert_allclose(drawn(block), eager, rtol=1e-5, atol=1e-6)
-    assert not np.array_equal(block(*params.values()).asnumpy(), eager)
+    later = [block(*params.values()).asnumpy() for _ in range(8)]  # six coins may fall the same
+    assert not all(np.array_equal(values, eager) for values in later)
 
 
 def gradients(name: str, function: Callable[..., Any], params: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ _UNWRITTEN = "rows of a cache that are not written yet are NaN, and on a GPU the
 _BATCHES = "batches are made on the CPU"
 _QUANTIZED = "quantize_net computes on the CPU unless told otherwise, as MXNet's does"
 _PEER = "the errors that it is held to are those of PyTorch's kernels for CPUs"
+_INFINITE = "NumPy, which computes for the double, warns of infinite factors"
 _OVERFLOW = "NumPy, which computes for the double, warns of an overflow of float16"
 
 # Parts of node ids.
@@ -87,6 +88,16 @@ CPU_TESTS: dict[str, str] = {
     "block/test_checkpointing.py::test_inference_is_one_graph": _FILES,
     "block/test_checkpointing.py::test_mixed_precision_is_that_of_the_call": _OVERFLOW,
     "loss/test_linear.py::test_saved_and_loaded": _FILES,
+    "loss/test_label_check.py::test_labels_out_of_range_are_named_once": _CHECKS,
+    "loss/test_label_check.py::test_later_calls_are_looked_at_every_16th_time": _CHECKS,
+    "loss/test_label_check.py::test_other_axes": _CHECKS,
+    "probability/test_transformation.py": _IMPORTED,
+    "ndarray/test_value_checks.py::test_infinite_data_of_a_product_is_reported": _INFINITE,
+    "ndarray/test_array_html.py": _NAMES_CPU,
+    "block/test_block_html.py::test_a_parameter_shows_its_values": _NAMES_CPU,
+    "ndarray/test_printing.py::test_format_without_a_specification": _NAMES_CPU,
+    "numpy/test_array.py::test_format_is_that_of_the_number_and_without_one": _NAMES_CPU,
+    "nn/test_weight_only.py::test_integers_of_4_bits_share_bytes": _FILES,
     "loss/test_linear.py::test_refusals": _CHECKS,
     "data/test_sequences.py": _BATCHES,
     "nn/test_concurrent.py::test_hybridized_equals_imperative": _THREADS,
