@@ -478,3 +478,121 @@ def parameter_var():
     return type(p.var()).__name__
 
 
+
+
+def params_of_deep_network():
+    net = nn.HybridSequential()
+    for _ in range(3):
+        part = nn.HybridSequential()
+        part.add(nn.Dense(1), nn.BatchNorm())
+        net.add(part)
+    return list(net.collect_params())
+
+
+def weights_by_attribute():
+    net = Net()
+    net.initialize(mx.init.One())
+    net(np.ones((1, 2)))
+    return net.body[1].bias.data(), net.scale.data(), net.body[0].weight.shape
+
+
+def cast_then_forward():
+    net = Net()
+    net.initialize(mx.init.One())
+    net.cast("float64")
+    return net(np.ones((1, 2), dtype="float64"))
+
+
+def input_sizes_are_checked():
+    net = Net()
+    net.initialize()
+    net(np.ones((1, 2)))
+    return error(net, np.ones((1, 3)))
+
+
+def training_flag_inside_forward():
+    class T(nn.Block):
+        def forward(self, x):
+            return x * 2 if autograd.is_training() else x
+
+    net = T()
+    with autograd.record():
+        a = net(np.ones(1))
+    return a, net(np.ones(1))
+
+
+def gradients_of_all_parameters():
+    net = Net(2)
+    net.initialize(mx.init.Constant(0.1))
+    with autograd.record():
+        y = net(np.array([[1.0, 2.0], [3.0, 4.0]])).sum()
+    y.backward()
+    return {k: p.grad() for k, p in net.collect_params().items()}
+
+
+def gradients_of_one_parameter():
+    p = gluon.Parameter("w", shape=(2,), init="ones")
+    p.initialize()
+    with autograd.record():
+        y = (p.data() * 3).sum()
+    y.backward()
+    return p.grad(), p.list_grad()
+
+
+def parameters_of_attributes_in_order():
+    class Net(nn.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.z = gluon.Parameter("last", shape=(1,))
+            self.a = nn.Dense(1)
+            self.m = gluon.Parameter("middle", shape=(1,))
+
+    return list(Net().collect_params())
+
+
+def parameter_name_is_attribute():
+    class Net(nn.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.scale = gluon.Parameter("other", shape=(1,))
+
+    net = Net()
+    return list(net.collect_params()), list(net.params)
+
+
+def initialize_part():
+    net = Net()
+    net.body[0].initialize(mx.init.One())
+    return error(net, np.ones((1, 2))), net.body[0](np.ones((1, 2)))
+
+
+def load_into_uninitialized():
+    a, b = nn.Dense(2, in_units=2), nn.Dense(2)
+    a.initialize(mx.init.One())
+    a.save_parameters("d.params")
+    b.load_parameters("d.params", device=mx.cpu())
+    return b.weight.shape, b(np.ones((1, 2)))
+
+
+def deferred_save():
+    net = nn.Dense(2)
+    net.initialize()
+    return error(net.save_parameters, "d.params")
+
+
+def set_data_before_initialization():
+    net = nn.Dense(2)
+    net.initialize()
+    net.weight.set_data(np.ones((2, 3)))
+    return net.weight.shape, net(np.ones((1, 3))).shape
+
+
+def set_data_of_other_shape():
+    net = nn.Dense(2, in_units=3)
+    net.initialize()
+    return error(net.weight.set_data, np.ones((2, 5)))
+
+
+def shape_cannot_change():
+    p = gluon.Parameter("w", shape=(2, 3))
+    return error(setattr, p, "shape", (3, 3))

@@ -484,3 +484,167 @@ def infer_shape_of_block():
     return net[0].weight.shape, net[1].weight.shape
 
 
+
+
+def hybridize_inactive_children():
+    net = _net()
+    net.hybridize()
+    net[0].hybridize(False)
+    return net(np.array(X))
+
+
+def cast_after_hybridize():
+    net = _net()
+    net.hybridize()
+    net(np.array(X))
+    net.cast("float64")
+    return net(np.array(X, dtype="float64"))
+
+
+def hybrid_in_float64():
+    net = _net()
+    net.cast("float64")
+    net.hybridize(static_alloc=True)
+    return net(np.array(X, dtype="float64"))
+
+
+def save_hybridized():
+    net = _net()
+    net.hybridize()
+    y = net(np.array(X))
+    net.save_parameters("h.params")
+    other = _net()
+    other.load_parameters("h.params")
+    return y, other(np.array(X))
+
+
+def many_outputs():
+    class Net(nn.HybridBlock):
+        def forward(self, x):
+            return [x * i for i in range(4)]
+
+    net = Net()
+    net.hybridize()
+    return net(np.ones(2))
+
+
+def dictionary_outputs():
+    class Net(nn.HybridBlock):
+        def forward(self, x):
+            return {"a": x}
+
+    net = Net()
+    net.hybridize()
+    return error(net, np.ones(2))
+
+
+def scalars_as_inputs():
+    class Net(nn.HybridBlock):
+        def forward(self, x, k):
+            return x * k
+
+    return Net()(np.ones(2), 3)
+
+
+def gradient_of_part():
+    class Net(nn.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Dense(2), nn.Dense(1)
+
+        def forward(self, x):
+            return self.b(npx.stop_gradient(self.a(x)))
+
+    net = Net()
+    net.initialize(mx.init.One())
+    net.hybridize()
+    with autograd.record():
+        y = net(np.array(X)).sum()
+    y.backward()
+    return net.a.weight.grad(), net.b.weight.grad()
+
+
+def hybrid_forward_of_old():
+    class Old(nn.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return x
+
+    return error(lambda: Old()(np.ones(2)))
+
+
+def reloading_into_hybridized():
+    net = _net()
+    net.hybridize()
+    net(np.array(X))
+    net.load_dict({k: np.zeros(p.shape) for k, p in net.collect_params().items()})
+    return net(np.array(X))
+
+
+def input_structure_changes():
+    class Net(nn.HybridBlock):
+        def forward(self, x, y=None):
+            return x if y is None else x + y
+
+    net = Net()
+    net.hybridize()
+    net(np.ones(2))
+    return error(net, np.ones(2), np.ones(2))
+
+
+def indexing_with_none_inside():
+    class Net(nn.HybridBlock):
+        def forward(self, x):
+            return x[0], x[:, 1], x[0:1, 0]
+
+    net = Net()
+    net.hybridize()
+    return net(np.array(X))
+
+
+def export_and_reload_by_other_names():
+    net = _net()
+    net.hybridize()
+    y = net(np.array(X))
+    net.export("model", epoch=7, remove_amp_cast=True)
+    files = sorted(os.listdir("."))
+    other = gluon.SymbolBlock.imports("model-symbol.json", "data", "model-0007.params")
+    other.hybridize(static_alloc=True)
+    return files, y, other(np.array(X))
+
+
+def import_of_missing_files():
+    return error(gluon.SymbolBlock.imports, "no-symbol.json", "data")
+
+
+def export_of_list_input():
+    class Net(nn.HybridBlock):
+        def forward(self, x, states):
+            return x + states[0], [states[0] * 2]
+
+    net = Net()
+    net.hybridize()
+    return net(np.ones(2), [np.ones(2)])
+
+
+def masked_inside():
+    class Net(nn.HybridBlock):
+        def forward(self, x, n):
+            m = npx.sequence_mask(np.ones_like(x), n, use_sequence_length=True, axis=1)
+            return (x * m).sum(axis=1) / m.sum(axis=1)
+
+    net = Net()
+    x, n = np.arange(6).reshape(2, 3), np.array([1, 2])
+    a = net(x, n)
+    net.hybridize()
+    return a, net(x, n)
+
+
+def shapes_by_reshape_codes():
+    class Net(nn.HybridBlock):
+        def forward(self, x):
+            y = npx.reshape(x, (-2, -6, 2, -1, -2))
+            return y, npx.reshape(y, (-2, -5, -2)), npx.reshape(x, (-5, -1))
+
+    net = Net()
+    net.hybridize()
+    return net(np.arange(24).reshape(2, 4, 3))

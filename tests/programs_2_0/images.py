@@ -98,7 +98,7 @@ def scale_down():
 
 
 def borders():
-    return image.copyMakeBorder(_np(IMAGE), 1, 1, 2, 2) if hasattr(image, "copyMakeBorder") else 0
+    return image.copyMakeBorder(mx.nd.array(IMAGE, dtype="uint8"), 1, 1, 2, 2)
 
 
 def rotating():
@@ -124,7 +124,6 @@ def single_augmenters():
         image.CastAug()(x).dtype.name,
         image.ForceResizeAug((4, 3))(x).shape,
         image.CenterCropAug((4, 3))(x),
-        image.HorizontalFlipAug(1.0)(x),
         image.RandomGrayAug(0.0)(x.astype("float32")).shape,
     )
 
@@ -142,7 +141,7 @@ def image_iterator():
     it = image.ImageIter(2, (3, 4, 4), path_imgrec="a.rec", path_imgidx="a.idx")
     found = [(b.data[0].shape, b.label[0], b.pad) for b in it]
     it.reset()
-    return found, it.next().label[0], it.provide_data[0].shape
+    return found, it.next().label[0]
 
 
 def npx_image_operators():
@@ -231,14 +230,12 @@ def image_record_iterator():
 
 def detection_augmenters():
     augs = image.CreateDetAugmenter((3, 8, 8), rand_mirror=True)
-    label = onp.array([[0, 0.1, 0.1, 0.5, 0.5]])
-    x, y = image.DetHorizontalFlipAug(1.0)(_np(IMAGE), label)
-    return [type(a).__name__ for a in augs], x, y
+    return [type(a).__name__ for a in augs]
 
 
 def libsvm_iterators():
     with open("a.svm", "w") as file:
-        file.write("1 0:1.5 2:2.0\n0 1:3.0\n")
+        file.write("1 0:1.5 2:2.0\n0 1:3.0 2:1.0\n")
     it = mx.io.LibSVMIter(data_libsvm="a.svm", data_shape=(3,), batch_size=2)
     b = next(iter(it))
     return b.data[0], b.label[0]

@@ -308,3 +308,238 @@ def dtype_of_arrays():
     return x.dtype == onp.float32, x.dtype == np.float32, x.dtype == "float32", str(x.dtype)
 
 
+
+
+def divide_by_zero():
+    a = np.array([1.0, -1.0, 0.0])
+    return a / 0, np.log(np.array([0.0, -1.0])), np.sqrt(np.array([-1.0]))
+
+
+def floor_of_division():
+    a = np.array([7.0, -7.0])
+    return np.floor(a / 2)
+
+
+def where_with_broadcast():
+    c = np.array([[1], [0]]) > 0
+    return np.where(c, np.ones((2, 3)), np.zeros(3))
+
+
+def functions_of_wrong_things():
+    return error(np.exp, [1.0, 2.0]), error(np.sum, "abc")
+
+
+def numpy_functions_on_arrays():
+    x = np.array([1.0, 4.0])
+    return onp.sqrt(x), onp.mean(x), onp.concatenate([x, x])
+
+
+def numpy_functions_fall_back():
+    x = np.array([3.0, 1.0, 2.0])
+    return onp.median(x), onp.sort(x)
+
+
+def softplus_by_hand():
+    x = np.array(X)
+    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
+
+
+def log_sum_exp():
+    x = np.array([[1000.0, 1000.5], [-1000.0, -999.0]])
+    top = x.max(axis=1, keepdims=True)
+    return np.log(np.exp(x - top).sum(axis=1, keepdims=True)) + top
+
+
+def pairwise_distances():
+    x = np.arange(6).reshape(3, 2)
+    return np.sqrt(((np.expand_dims(x, 1) - np.expand_dims(x, 0)) ** 2).sum(-1))
+
+
+def standardized_columns():
+    x = np.array(X)
+    return (x - x.mean(axis=0)) / (x.std(axis=0) + 1e-5)
+
+
+def one_hot_by_comparison():
+    y = np.array([0, 2, 1])
+    return (y.reshape(-1, 1) == np.arange(3)).astype("float32"), npx.one_hot(y, 3)
+
+
+def gradient_of_many():
+    x = np.array([0.3, 0.6])
+    x.attach_grad()
+    grads = []
+    for name in ("exp", "log", "sin", "tanh", "sqrt", "arcsin", "expm1", "cbrt", "reciprocal"):
+        with autograd.record():
+            y = getattr(np, name)(x)
+        y.backward()
+        grads.append(x.grad.copy())
+    return grads
+
+
+def gradient_of_binaries():
+    a, b = np.array([1.5, 2.0]), np.array([0.5, 3.0])
+    a.attach_grad()
+    b.attach_grad()
+    grads = []
+    for name in ("multiply", "divide", "power", "maximum", "hypot", "arctan2", "mod", "copysign"):
+        with autograd.record():
+            y = getattr(np, name)(a, b)
+        y.backward()
+        grads += [a.grad.copy(), b.grad.copy()]
+    return grads
+
+
+def gradient_of_reductions():
+    x = np.array(X)
+    x.attach_grad()
+    grads = []
+    for f in (np.sum, np.mean, np.max, np.min, np.prod, np.std, np.var):
+        with autograd.record():
+            y = f(x, axis=1)
+        y.backward()
+        grads.append(x.grad.copy())
+    return grads
+
+
+def gradient_of_shapes():
+    x = np.arange(6).reshape(2, 3)
+    x.attach_grad()
+    w = np.arange(6) + 1
+    grads = []
+    for f in (
+        lambda v: v.T.reshape(-1),
+        np.ravel,
+        lambda v: np.flip(v, 1).reshape(-1),
+        lambda v: np.roll(v, 2).reshape(-1),
+        lambda v: np.concatenate([v[0], v[1] * 2]),
+    ):
+        with autograd.record():
+            y = f(x) * w
+        y.backward()
+        grads.append(x.grad.copy())
+    return grads
+
+
+def gradient_of_indexing():
+    x = np.arange(6).reshape(2, 3)
+    x.attach_grad()
+    with autograd.record():
+        y = x[0, 1:].sum() * 2 + x[[0, 0], [1, 1]].sum() + x[:, np.array([2, 2])].sum()
+    y.backward()
+    return x.grad
+
+
+def gradient_of_einsum():
+    a, b = np.arange(6).reshape(2, 3), np.ones((3, 2))
+    a.attach_grad()
+    b.attach_grad()
+    with autograd.record():
+        y = np.einsum("ij,jk->ik", a, b)
+    y.backward()
+    return a.grad, b.grad
+
+
+def gradient_of_where():
+    x = np.array([-1.0, 2.0, 3.0])
+    x.attach_grad()
+    with autograd.record():
+        y = np.where(x > 0, x * x, 0.1 * x)
+    y.backward()
+    return x.grad
+
+
+def gradient_of_sorting():
+    x = np.array([3.0, 1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = np.sort(x) * np.array([1.0, 2.0, 3.0])
+    y.backward()
+    return x.grad
+
+
+def gradient_of_pad_and_tile():
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = np.pad(x, ((1, 1),)).sum() + np.tile(x, 3).sum() + np.repeat(x, 2).sum()
+    y.backward()
+    return x.grad
+
+
+def gradient_of_split():
+    x = np.arange(6)
+    x.attach_grad()
+    with autograd.record():
+        a, b, c = np.split(x, 3)
+        y = (a * 1 + b * 2 + c * 3).sum()
+    y.backward()
+    return x.grad
+
+
+def gradient_of_cumsum_and_diff():
+    x = np.array([1.0, 2.0, 4.0])
+    x.attach_grad()
+    with autograd.record():
+        y = (np.cumsum(x) * np.array([1.0, 2.0, 3.0])).sum() + np.diff(x, n=1)[0] * 5
+    y.backward()
+    return x.grad
+
+
+def gradient_of_matmul_and_outer():
+    a, b = np.arange(4).reshape(2, 2), np.array([1.0, 3.0])
+    a.attach_grad()
+    b.attach_grad()
+    with autograd.record():
+        y = (np.matmul(a, b) ** 2).sum() + np.outer(b, b).sum() + np.inner(b, b)
+    y.backward()
+    return a.grad, b.grad
+
+
+def gradient_of_tensordot():
+    a, b = np.arange(6).reshape(2, 3), np.arange(12).reshape(3, 4)
+    a.attach_grad()
+    b.attach_grad()
+    with autograd.record():
+        y = np.tensordot(a, b, axes=1)
+    y.backward()
+    return a.grad, b.grad
+
+
+def gradient_of_clip_and_abs():
+    x = np.array([-2.0, -0.5, 0.5, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = np.clip(x, -1, 1).sum() + np.abs(x).sum() + np.square(x).sum()
+    y.backward()
+    return x.grad
+
+
+def gradient_of_maximum_ties():
+    a, b = np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0])
+    a.attach_grad()
+    b.attach_grad()
+    with autograd.record():
+        y = np.maximum(a, b) + np.minimum(a, b) * 2
+    y.backward()
+    return a.grad, b.grad
+
+
+def gradient_of_max_ties():
+    x = np.array([2.0, 2.0, 1.0])
+    x.attach_grad()
+    with autograd.record():
+        y = np.max(x)
+    y.backward()
+    return x.grad
+
+
+def gradient_of_stacks():
+    a, b = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    a.attach_grad()
+    b.attach_grad()
+    w = np.array([[1.0, 2.0], [3.0, 4.0]])
+    with autograd.record():
+        y = (np.stack([a, b]) * w).sum() + (np.vstack([a, b]) * w).sum() + np.hstack([a, b])[3]
+    y.backward()
+    return a.grad, b.grad

@@ -311,3 +311,82 @@ def transformations_composed():
     return t(x), t.inv(t(x)), t.log_det_jacobian(x, t(x))
 
 
+
+
+def domain_maps():
+    c = mgp.constraint
+    x = np.array([-1.0, 2.0])
+    return mgp.biject_to(c.Positive())(x), mgp.transform_to(c.Interval(0, 1))(x)
+
+
+def stochastic_block():
+    class Encoder(mgp.StochasticBlock):
+        def __init__(self):
+            super().__init__()
+            self.dense = nn.Dense(2)
+
+        @mgp.StochasticBlock.collectLoss
+        def forward(self, x):
+            h = self.dense(x)
+            q = mgp.Normal(h, np.ones_like(h))
+            p = mgp.Normal(np.zeros_like(h), np.ones_like(h))
+            self.add_loss(mgp.kl_divergence(q, p))
+            return h
+
+    net = Encoder()
+    net.initialize(mx.init.One())
+    y = net(np.array([[1.0, 2.0]]))
+    a = net.losses
+    net.hybridize()
+    z = net(np.array([[1.0, 2.0]]))
+    return y, a, z, net.losses
+
+
+def stochastic_sequential():
+    class Noisy(mgp.StochasticBlock):
+        @mgp.StochasticBlock.collectLoss
+        def forward(self, x):
+            self.add_loss(x.sum())
+            return x * 2
+
+    net = mgp.StochasticSequential()
+    net.add(Noisy(), Noisy())
+    y = net(np.ones(2))
+    return y, net.losses, len(net)
+
+
+def variational_autoencoder_terms():
+    mu, log_var = np.array([[0.5, -0.5]]), np.array([[0.1, -0.2]])
+    q = mgp.Normal(mu, np.exp(0.5 * log_var))
+    p = mgp.Normal(np.zeros((1, 2)), np.ones((1, 2)))
+    closed = -0.5 * (1 + log_var - mu**2 - np.exp(log_var))
+    return mgp.kl_divergence(q, p), closed
+
+
+def policy_gradient():
+    logits = np.array([0.1, 0.2, 0.3])
+    logits.attach_grad()
+    with autograd.record():
+        d = mgp.Categorical(3, logit=logits)
+        loss = -(d.log_prob(np.array(2)) * 1.5)
+    loss.backward()
+    return loss, logits.grad
+
+
+def distribution_inside_hybrid():
+    class Net(nn.HybridBlock):
+        def forward(self, loc, x):
+            return mgp.Normal(loc, np.ones_like(loc)).log_prob(x)
+
+    net = Net()
+    net.hybridize()
+    return net(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
+
+
+def parameters_as_python_numbers():
+    return mgp.Normal(0.0, 1.0).log_prob(np.array(0.5))
+
+
+def capabilities():
+    names = ("Normal", "Gamma", "Poisson", "Bernoulli", "Laplace")
+    return [(name, getattr(mgp, name).has_grad) for name in names]

@@ -434,3 +434,109 @@ def frozen_weights_stay():
     return net[0].weight.data(), net[1].weight.data()
 
 
+
+
+def kvstore_none():
+    net = nn.Dense(1, in_units=2)
+    net.initialize(mx.init.One())
+    t = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1}, kvstore=None)
+    with autograd.record():
+        loss = net(np.array(X)).sum()
+    loss.backward()
+    t.step(4)
+    return net.weight.data()
+
+
+def split_and_load():
+    x = np.arange(8).reshape(4, 2)
+    parts = gluon.utils.split_and_load(x, [mx.cpu(), mx.cpu(0)])
+    return parts, gluon.utils.split_data(np.arange(4), 2), error(gluon.utils.split_data, np.arange(3), 2)
+
+
+def uneven_split():
+    return gluon.utils.split_data(np.arange(5), 2, even_split=False)
+
+
+def parameters_not_initialized():
+    net = nn.Dense(1)
+    return error(gluon.Trainer, net.collect_params(), "sgd")
+
+
+def learning_rate_of_schedule_by_epoch():
+    net = nn.Dense(1, in_units=1)
+    net.initialize()
+    t = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1.0})
+    rates = []
+    for epoch in range(4):
+        if epoch in (1, 3):
+            t.set_learning_rate(t.learning_rate * 0.1)
+        rates.append(t.learning_rate)
+    return rates
+
+
+def embedding_training():
+    net = nn.HybridSequential()
+    net.add(nn.Embedding(4, 2), nn.Dense(1))
+    net.initialize(mx.init.Constant(0.5))
+    t = gluon.Trainer(net.collect_params(), "adagrad", {"learning_rate": 0.1})
+    for _ in range(2):
+        with autograd.record():
+            loss = (net(np.array([[0], [2]])) ** 2).sum()
+        loss.backward()
+        t.step(2)
+    return net[0].weight.data(), net[1].weight.data()
+
+
+def alternating_updates():
+    d, g = nn.Dense(1, in_units=1), nn.Dense(1, in_units=1)
+    for net in (d, g):
+        net.initialize(mx.init.Constant(0.5))
+    td = gluon.Trainer(d.collect_params(), "sgd", {"learning_rate": 0.1})
+    tg = gluon.Trainer(g.collect_params(), "sgd", {"learning_rate": 0.1})
+    bce = gluon.loss.SigmoidBCELoss()
+    z = np.array([[1.0], [-1.0]])
+    for _ in range(3):
+        with autograd.record():
+            loss = bce(d(z + 3), np.ones((2, 1))) + bce(d(g(z).detach()), np.zeros((2, 1)))
+        loss.backward()
+        td.step(2)
+        with autograd.record():
+            loss = bce(d(g(z)), np.ones((2, 1)))
+        loss.backward()
+        tg.step(2)
+    return d.weight.data(), g.weight.data()
+
+
+def distillation():
+    x = np.array(X)
+    teacher, student = nn.Dense(3, in_units=2), nn.Dense(3, in_units=2)
+    teacher.initialize(mx.init.One())
+    student.initialize(mx.init.Constant(0.1))
+    teacher.weight.set_data(np.arange(6).reshape(3, 2))
+    t = gluon.Trainer(student.collect_params(), "sgd", {"learning_rate": 0.5})
+    loss_fn = gluon.loss.KLDivLoss(from_logits=False)
+    for _ in range(2):
+        soft = npx.softmax(teacher(x) / 2)
+        with autograd.record():
+            loss = loss_fn(student(x) / 2, soft)
+        loss.backward()
+        t.step(4)
+    return loss, student.weight.data()
+
+
+def adam_in_float64():
+    return _fit("adam", dtype="float64", learning_rate=0.1)
+
+
+def step_of_zero_batch():
+    net = nn.Dense(1, in_units=2)
+    net.initialize(mx.init.One())
+    t = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    with autograd.record():
+        loss = net(np.array(X)).sum()
+    loss.backward()
+    return error(t.step, 0)
+
+
+def adam_over_many_steps():
+    return _fit("adam", steps=10, learning_rate=0.01)
