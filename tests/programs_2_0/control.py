@@ -1,7 +1,7 @@
 import mxnet as mx
-import numpy as onp
-from mxnet import autograd, gluon, np, npx
+from mxnet import autograd, np, npx
 from mxnet.gluon import nn
+
 from tests.programs_2_0.errors import error
 
 
@@ -43,26 +43,6 @@ def foreach_gradients():
     return y, x.grad, w.grad
 
 
-def foreach_in_block():
-    class Net(nn.HybridBlock):
-        def __init__(self):
-            super().__init__()
-            self.cell = nn.Dense(2)
-
-        def forward(self, x):
-            outs, state = npx.foreach(
-                lambda v, s: (np.tanh(self.cell(v) + s), s + 1), x, np.zeros((1, 2))
-            )
-            return outs, state
-
-    net = Net()
-    net.initialize(mx.init.Constant(0.5))
-    x = np.arange(6).reshape(3, 1, 2) * 0.1
-    a = net(x)
-    net.hybridize()
-    return a, net(x)
-
-
 def while_loop_counts():
     outs, states = npx.while_loop(
         cond=lambda i, s: i <= 4,
@@ -85,18 +65,6 @@ def while_loop_never_runs():
         lambda i: i < 0, lambda i: (i, [i + 1]), [np.array([0.0])], max_iterations=3
     )
     return states
-
-
-def while_loop_gradients():
-    x = np.array([2.0])
-    x.attach_grad()
-    with autograd.record():
-        outs, states = npx.while_loop(
-            lambda i, v, w: i < 3, lambda i, v, w: (v, [i + 1, v * w, w]), [np.array([0.0]), x, x], max_iterations=5
-        )
-        y = states[1]
-    y.backward()
-    return y, x.grad
 
 
 def cond_branches():

@@ -1,8 +1,9 @@
 import mxnet as mx
 import numpy as onp
-from mxnet import gluon, np
+from mxnet import np
 from mxnet.gluon import data
 from mxnet.gluon.data.vision import transforms
+
 from tests.programs_2_0.errors import error
 
 IMAGE = (onp.arange(4 * 5 * 3).reshape(4, 5, 3) * 4).astype("uint8")
@@ -116,7 +117,12 @@ def loader_shuffles():
 
 def loader_types():
     found = []
-    for values in ([1, 2], [1.5, 2.5], [onp.float32(1), onp.float32(2)], [onp.ones(2), onp.ones(2)]):
+    for values in (
+        [1, 2],
+        [1.5, 2.5],
+        [onp.float32(1), onp.float32(2)],
+        [onp.ones(2), onp.ones(2)],
+    ):
         found += list(data.DataLoader(data.SimpleDataset(values), 2))
     return found
 
@@ -130,7 +136,11 @@ def loader_with_sampler():
     d = data.ArrayDataset(onp.arange(6))
     return (
         list(data.DataLoader(d, 2, sampler=data.SequentialSampler(4))),
-        list(data.DataLoader(d, batch_sampler=data.BatchSampler(data.SequentialSampler(6), 3, "keep"))),
+        list(
+            data.DataLoader(
+                d, batch_sampler=data.BatchSampler(data.SequentialSampler(6), 3, "keep")
+            )
+        ),
     )
 
 
@@ -161,7 +171,11 @@ def batchify_groups():
 
 
 def batchify_lists():
-    return data.batchify.AsList()([1, "a"]) if hasattr(data.batchify, "AsList") else data.batchify.List()([1, "a"])
+    return (
+        data.batchify.AsList()([1, "a"])
+        if hasattr(data.batchify, "AsList")
+        else data.batchify.List()([1, "a"])
+    )
 
 
 def workers_of_threads():
@@ -175,7 +189,9 @@ def to_tensor():
 
 def normalization():
     x = transforms.ToTensor()(np.array(IMAGE, dtype="uint8"))
-    return transforms.Normalize((0.5, 0.4, 0.3), (0.1, 0.2, 0.3))(x), transforms.Normalize(0.5, 2)(x)
+    return transforms.Normalize((0.5, 0.4, 0.3), (0.1, 0.2, 0.3))(x), transforms.Normalize(0.5, 2)(
+        x
+    )
 
 
 def composed_transforms():
@@ -223,7 +239,11 @@ def color_transforms_of_zero():
 
 def random_apply_forms():
     x = np.array(IMAGE, dtype="uint8")
-    f = transforms.RandomApply(transforms.ToTensor(), p=1.0) if hasattr(transforms, "RandomApply") else transforms.ToTensor()
+    f = (
+        transforms.RandomApply(transforms.ToTensor(), p=1.0)
+        if hasattr(transforms, "RandomApply")
+        else transforms.ToTensor()
+    )
     return f(x).shape
 
 

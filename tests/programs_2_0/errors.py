@@ -13,7 +13,9 @@ CLASSES = {
     "RuntimeError",
     "StopIteration",
     "TypeError",
+    "UserWarning",
     "ValueError",
+    "ZeroDivisionError",
 }
 
 
@@ -23,7 +25,7 @@ class Caught(tuple):
 
 def error(function, *args, **kwargs):
     """Call ``function``, and return the classes of its error, which may come late."""
-    from mxnet import nd
+    from mxnet import MXNetError, nd
 
     try:
         found = function(*args, **kwargs)
@@ -33,5 +35,6 @@ def error(function, *args, **kwargs):
         nd.waitall()
     except Exception as found:
         names = {kind.__name__ for kind in type(found).__mro__}
+        names |= {"MXNetError"} if isinstance(found, MXNetError) else set()
         return Caught(sorted(names & CLASSES) or ["Exception"])
     return Caught(["none"])

@@ -1,6 +1,7 @@
 import mxnet as mx
 import numpy as onp
 from mxnet import autograd, np, npx
+
 from tests.programs_2_0.errors import error
 
 X = onp.array([[-1.5, 0.25, 2.0], [0.5, -0.75, 1.0]], "float32")
@@ -9,7 +10,9 @@ IMAGE = (onp.arange(32).reshape(1, 2, 4, 4) % 7 - 3).astype("float32")
 
 def activations():
     x = np.array(X)
-    return [npx.activation(x, act_type=a) for a in ("relu", "sigmoid", "tanh", "softrelu", "softsign")]
+    return [
+        npx.activation(x, act_type=a) for a in ("relu", "sigmoid", "tanh", "softrelu", "softsign")
+    ]
 
 
 def more_activations():
@@ -33,7 +36,12 @@ def gelu_kinds():
 
 def softmax_forms():
     x = np.array(X)
-    return npx.softmax(x), npx.softmax(x, axis=0), npx.softmax(x, temperature=2.0), npx.log_softmax(x)
+    return (
+        npx.softmax(x),
+        npx.softmax(x, axis=0),
+        npx.softmax(x, temperature=2.0),
+        npx.log_softmax(x),
+    )
 
 
 def softmax_with_length():
@@ -58,7 +66,9 @@ def fully_connected():
     return (
         npx.fully_connected(x, w, b, num_hidden=4),
         npx.fully_connected(x, w, num_hidden=4, no_bias=True),
-        npx.fully_connected(np.ones((2, 3, 5)), np.ones((1, 5)), num_hidden=1, no_bias=True, flatten=False),
+        npx.fully_connected(
+            np.ones((2, 3, 5)), np.ones((1, 5)), num_hidden=1, no_bias=True, flatten=False
+        ),
     )
 
 
@@ -128,7 +138,9 @@ def batch_norm_modes():
 
 def layer_norm_forms():
     x = np.array(X)
-    return npx.layer_norm(x, np.ones(3), np.zeros(3)), npx.layer_norm(x, np.ones(2), np.ones(2), axis=0)
+    return npx.layer_norm(x, np.ones(3), np.zeros(3)), npx.layer_norm(
+        x, np.ones(2), np.ones(2), axis=0
+    )
 
 
 def group_and_instance_norm():
@@ -196,7 +208,11 @@ def gathers():
 def scatter_like_updates():
     x = np.zeros((2, 3))
     i = np.array([[0, 1], [2, 0]], dtype="int32")
-    return npx.index_update(x, i, np.array([5.0, 6.0])), npx.index_add(x, i, np.array([1.0, 2.0])), x
+    return (
+        npx.index_update(x, i, np.array([5.0, 6.0])),
+        npx.index_add(x, i, np.array([1.0, 2.0])),
+        x,
+    )
 
 
 def index_add_repeats():
@@ -323,9 +339,11 @@ def box_suppression():
     boxes = np.array(
         [[0, 0.9, 0, 0, 2, 2], [0, 0.8, 0, 0, 2.1, 2], [1, 0.7, 3, 3, 4, 4], [0, 0.05, 8, 8, 9, 9]]
     )
-    return npx.box_nms(boxes, overlap_thresh=0.5, valid_thresh=0.1, id_index=0) if hasattr(
-        npx, "box_nms"
-    ) else 0
+    return (
+        npx.box_nms(boxes, overlap_thresh=0.5, valid_thresh=0.1, id_index=0)
+        if hasattr(npx, "box_nms")
+        else 0
+    )
 
 
 def multibox_priors():
@@ -356,7 +374,12 @@ def control_of_np_mode():
 
 def default_dtype_mode():
     npx.set_np(dtype=True)
-    found = np.ones(2).dtype.name, np.array([1.5]).dtype.name, np.arange(3).dtype.name, npx.is_np_default_dtype()
+    found = (
+        np.ones(2).dtype.name,
+        np.array([1.5]).dtype.name,
+        np.arange(3).dtype.name,
+        npx.is_np_default_dtype(),
+    )
     npx.set_np()
     return found, np.ones(2).dtype.name
 
@@ -447,7 +470,14 @@ def wrong_arguments():
         error(npx.fully_connected, x, np.ones((4, 2)), num_hidden=4, no_bias=True),
         error(npx.topk, x, k=2, ret_typ="what"),
         error(npx.pooling, np.ones((1, 1, 2, 2)), kernel=(5, 5), pool_type="max"),
-        error(npx.convolution, np.array(IMAGE), np.ones((1, 3, 1, 1)), kernel=(1, 1), num_filter=1, no_bias=True),
+        error(
+            npx.convolution,
+            np.array(IMAGE),
+            np.ones((1, 3, 1, 1)),
+            kernel=(1, 1),
+            num_filter=1,
+            no_bias=True,
+        ),
     )
 
 
@@ -457,7 +487,8 @@ def rnn_operator_of_lstm():
     x = np.array(onp.linspace(-1, 1, t * n * i).reshape(t, n, i), dtype="float32")
     w = np.array(onp.linspace(-0.3, 0.3, size), dtype="float32")
     s = np.zeros((1, n, h))
-    return npx.rnn(x, w, s, s, mode="lstm", state_size=h, num_layers=1, state_outputs=True)
+    y, last, cell = npx.rnn(x, w, s, s, mode="lstm", state_size=h, num_layers=1, state_outputs=True)
+    return y, last, cell
 
 
 def gradient_of_softmax():
@@ -470,7 +501,7 @@ def gradient_of_softmax():
 
 
 def gradient_of_convolution():
-    x, w, b = np.array(IMAGE), np.ones((2, 2, 3, 3)) * 0.1, np.zeros(2)
+    x, w, b = np.array(IMAGE), np.ones((2, 2, 3, 3)) * 0.1, np.ones(2) * 0.25
     for a in (x, w, b):
         a.attach_grad()
     with autograd.record():

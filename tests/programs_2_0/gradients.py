@@ -2,6 +2,7 @@ import mxnet as mx
 import numpy as onp
 from mxnet import autograd, gluon, np, npx
 from mxnet.gluon import nn
+
 from tests.programs_2_0.errors import error
 
 
@@ -164,8 +165,6 @@ def second_order_of_functions():
         g.backward()
         found.append(x.grad)
     return found
-
-
 
 
 def intermediate_gradient():
@@ -567,16 +566,6 @@ def jacobian_by_rows():
         y.backward(npx.one_hot(np.array(i), 2))
         rows.append(x.grad.copy())
     return np.stack(rows)
-
-
-def gradient_of_legacy_second_order():
-    x = mx.nd.array([1.0, 2.0])
-    x.attach_grad()
-    with autograd.record():
-        y = mx.nd.sin(x) + mx.nd.log(x)
-        g = autograd.grad([y], [x], create_graph=True, retain_graph=True)[0]
-    g.backward()
-    return g, x.grad
 
 
 def reused_subexpressions():

@@ -5,6 +5,7 @@ import mxnet as mx
 import numpy as onp
 from mxnet import autograd, gluon, np, npx
 from mxnet.gluon import nn
+
 from tests.programs_2_0.errors import error
 
 X = onp.array([[1.0, -0.5], [0.3, 0.8]], "float32")
@@ -415,7 +416,13 @@ def export_of_two_inputs():
 
 def export_of_convolution_network():
     net = nn.HybridSequential()
-    net.add(nn.Conv2D(2, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(), nn.Dense(2))
+    net.add(
+        nn.Conv2D(2, 3, padding=1),
+        nn.BatchNorm(),
+        nn.Activation("relu"),
+        nn.MaxPool2D(),
+        nn.Dense(2),
+    )
     net.initialize(mx.init.Constant(0.1))
     net.hybridize()
     x = np.arange(16).reshape(1, 1, 4, 4).astype("float32")
@@ -434,9 +441,11 @@ def export_with_float_constants():
     net.hybridize()
     y = net(np.array(X))
     net.export("f")
-    other = gluon.SymbolBlock.imports("f-symbol.json", ["data"], "f-0000.params") if os.path.exists(
-        "f-0000.params"
-    ) else gluon.SymbolBlock.imports("f-symbol.json", ["data"])
+    other = (
+        gluon.SymbolBlock.imports("f-symbol.json", ["data"], "f-0000.params")
+        if os.path.exists("f-0000.params")
+        else gluon.SymbolBlock.imports("f-symbol.json", ["data"])
+    )
     return y, other(np.array(X))
 
 
@@ -446,14 +455,6 @@ def to_symbol_and_params():
     net(np.array(X))
     sym, params = net.export(None)
     return sym.list_arguments(), sorted(params), sym.list_outputs()
-
-
-def traced_symbol():
-    net = _net()
-    net.hybridize()
-    net(np.array(X))
-    sym = net._cached_graph[1] if net._cached_graph else None
-    return type(sym).__name__, sym.list_inputs()
 
 
 def deferred_compute_scope():
@@ -482,8 +483,6 @@ def infer_shape_of_block():
     net = _net()
     net.infer_shape(np.ones((1, 5)))
     return net[0].weight.shape, net[1].weight.shape
-
-
 
 
 def hybridize_inactive_children():

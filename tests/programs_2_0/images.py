@@ -1,6 +1,7 @@
 import mxnet as mx
 import numpy as onp
 from mxnet import image, np, npx, recordio
+
 from tests.programs_2_0.errors import error
 
 IMAGE = (onp.arange(6 * 5 * 3).reshape(6, 5, 3) * 2).astype("uint8")
@@ -49,14 +50,20 @@ def packing_of_images():
 
 
 def record_errors():
-    return error(recordio.MXRecordIO, "nothing.rec", "r"), error(recordio.MXRecordIO, "a.rec", "what")
+    return error(recordio.MXRecordIO, "nothing.rec", "r"), error(
+        recordio.MXRecordIO, "a.rec", "what"
+    )
 
 
 def decoding():
     import cv2
 
     data = cv2.imencode(".png", IMAGE)[1].tobytes()
-    return image.imdecode(data), image.imdecode(data, to_rgb=False), image.imdecode(data, flag=0).shape
+    return (
+        image.imdecode(data),
+        image.imdecode(data, to_rgb=False),
+        image.imdecode(data, flag=0).shape,
+    )
 
 
 def reading_files():
@@ -72,7 +79,11 @@ def decoding_rubbish():
 
 def resizing():
     x = _np(IMAGE)
-    return image.imresize(x, 10, 12, interp=1), image.resize_short(x, 10).shape, image.imresize(x, 5, 3).shape
+    return (
+        image.imresize(x, 10, 12, interp=1),
+        image.resize_short(x, 10).shape,
+        image.imresize(x, 5, 3).shape,
+    )
 
 
 def cropping():
@@ -107,7 +118,9 @@ def rotating():
 
 
 def augmenter_lists():
-    augs = image.CreateAugmenter((3, 4, 4), resize=5, rand_crop=True, rand_mirror=True, mean=True, std=True)
+    augs = image.CreateAugmenter(
+        (3, 4, 4), resize=5, rand_crop=True, rand_mirror=True, mean=True, std=True
+    )
     return [type(a).__name__ for a in augs]
 
 
@@ -223,7 +236,12 @@ def image_record_iterator():
         w.write_idx(i, recordio.pack_img(header, IMAGE, quality=9, img_fmt=".png"))
     w.close()
     it = mx.io.ImageRecordIter(
-        path_imgrec="a.rec", data_shape=(3, 6, 5), batch_size=2, mean_r=1.0, std_r=2.0, preprocess_threads=1
+        path_imgrec="a.rec",
+        data_shape=(3, 6, 5),
+        batch_size=2,
+        mean_r=1.0,
+        std_r=2.0,
+        preprocess_threads=1,
     )
     return [(b.data[0], b.label[0]) for b in it]
 
@@ -231,11 +249,3 @@ def image_record_iterator():
 def detection_augmenters():
     augs = image.CreateDetAugmenter((3, 8, 8), rand_mirror=True)
     return [type(a).__name__ for a in augs]
-
-
-def libsvm_iterators():
-    with open("a.svm", "w") as file:
-        file.write("1 0:1.5 2:2.0\n0 1:3.0 2:1.0\n")
-    it = mx.io.LibSVMIter(data_libsvm="a.svm", data_shape=(3,), batch_size=2)
-    b = next(iter(it))
-    return b.data[0], b.label[0]

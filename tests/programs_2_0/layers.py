@@ -2,6 +2,7 @@ import mxnet as mx
 import numpy as onp
 from mxnet import autograd, gluon, np, npx
 from mxnet.gluon import nn
+
 from tests.programs_2_0.errors import error
 
 IMAGE = (onp.arange(64).reshape(2, 2, 4, 4) % 7 - 3).astype("float32")
@@ -181,7 +182,11 @@ def dropout_layer():
     x = np.ones((60, 60))
     with autograd.record():
         y = net(x)
-    return net(x).sum(), sorted(set(y.asnumpy().ravel().tolist())), 0.4 < float((y == 0).mean()) < 0.6
+    return (
+        net(x).sum(),
+        sorted(set(y.asnumpy().ravel().tolist())),
+        0.4 < float((y == 0).mean()) < 0.6,
+    )
 
 
 def dropout_of_zero():
@@ -259,8 +264,6 @@ def deformable_convolution():
     net = nn.DeformableConvolution(2, kernel_size=(3, 3), padding=(1, 1))
     net.initialize(mx.init.Constant(0.1))
     return net(np.array(IMAGE))
-
-
 
 
 def sync_batch_norm():
@@ -502,7 +505,9 @@ def network_with_deferred_weight():
     class Net(nn.HybridBlock):
         def __init__(self):
             super().__init__()
-            self.scale = gluon.Parameter("scale", shape=(-1,), init="ones", allow_deferred_init=True)
+            self.scale = gluon.Parameter(
+                "scale", shape=(-1,), init="ones", allow_deferred_init=True
+            )
 
         def forward(self, x):
             return x * self.scale.data()
@@ -557,7 +562,14 @@ def gradients_through_pools():
 def gradients_of_activations():
     x = np.array(X)
     found = []
-    for net in (nn.LeakyReLU(0.2), nn.ELU(), nn.SELU(), nn.GELU(), nn.SiLU(), nn.Activation("softrelu")):
+    for net in (
+        nn.LeakyReLU(0.2),
+        nn.ELU(),
+        nn.SELU(),
+        nn.GELU(),
+        nn.SiLU(),
+        nn.Activation("softrelu"),
+    ):
         x.attach_grad()
         with autograd.record():
             y = net(x)

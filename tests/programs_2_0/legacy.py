@@ -1,6 +1,7 @@
 import mxnet as mx
 import numpy as onp
 from mxnet import autograd, nd
+
 from tests.programs_2_0.errors import error
 
 X = onp.array([[1.0, -2.0, 3.0], [0.5, 4.0, -1.0]], "float32")
@@ -35,12 +36,20 @@ def reductions():
 
 def shapes():
     x = nd.array(X)
-    return x.T, x.reshape((3, -1)), x.reshape((0, -4, 3, 1)).shape, x.expand_dims(0).shape, nd.flip(x, 1)
+    return (
+        x.T,
+        x.reshape((3, -1)),
+        x.reshape((0, -4, 3, 1)).shape,
+        x.expand_dims(0).shape,
+        nd.flip(x, 1),
+    )
 
 
 def reshape_specials():
     x = nd.ones((2, 3, 4))
-    return [_legacy(lambda s=s: x.reshape(s).shape) for s in [(0, -1), (-2,), (-3, 0), (-4, 1, 2, -2)]]
+    return [
+        _legacy(lambda s=s: x.reshape(s).shape) for s in [(0, -1), (-2,), (-3, 0), (-4, 1, 2, -2)]
+    ]
 
 
 def joining():
@@ -50,7 +59,14 @@ def joining():
 
 def indexing():
     x = nd.array(X)
-    return x[0], x[:, 1], x[1, 2], x[0:1, ::2], nd.take(x, nd.array([1, 0])), nd.pick(x, nd.array([0, 1]))
+    return (
+        x[0],
+        x[:, 1],
+        x[1, 2],
+        x[0:1, ::2],
+        nd.take(x, nd.array([1, 0])),
+        nd.pick(x, nd.array([0, 1])),
+    )
 
 
 def assignment():
@@ -67,7 +83,11 @@ def scalars():
 
 def linear_algebra():
     x = nd.array(X)
-    return nd.dot(x, x.T), nd.dot(x, x, transpose_a=True), nd.batch_dot(nd.ones((1, 2, 3)), nd.ones((1, 3, 2)))
+    return (
+        nd.dot(x, x.T),
+        nd.dot(x, x, transpose_a=True),
+        nd.batch_dot(nd.ones((1, 2, 3)), nd.ones((1, 3, 2))),
+    )
 
 
 def linalg_namespace():
@@ -77,12 +97,19 @@ def linalg_namespace():
 
 def elementwise():
     x = nd.array([0.5, 1.0, 2.0])
-    return [getattr(nd, f)(x) for f in ("exp", "log", "sqrt", "sigmoid", "tanh", "relu", "softsign", "rsqrt")]
+    return [
+        getattr(nd, f)(x)
+        for f in ("exp", "log", "sqrt", "sigmoid", "tanh", "relu", "softsign", "rsqrt")
+    ]
 
 
 def broadcasting():
     a, b = nd.ones((2, 1)), nd.arange(3)
-    return nd.broadcast_add(a, b.reshape((1, 3))), nd.broadcast_maximum(a, b.reshape((1, 3))), a.broadcast_to((2, 2))
+    return (
+        nd.broadcast_add(a, b.reshape((1, 3))),
+        nd.broadcast_maximum(a, b.reshape((1, 3))),
+        a.broadcast_to((2, 2)),
+    )
 
 
 def sorting():
@@ -152,7 +179,9 @@ def legacy_repr():
 
 
 def embedding_and_one_hot():
-    return nd.Embedding(nd.array([1, 0]), nd.arange(6).reshape((3, 2)), 3, 2), nd.one_hot(nd.array([1, 0]), 3)
+    return nd.Embedding(nd.array([1, 0]), nd.arange(6).reshape((3, 2)), 3, 2), nd.one_hot(
+        nd.array([1, 0]), 3
+    )
 
 
 def where_and_clip():
@@ -162,7 +191,11 @@ def where_and_clip():
 
 def slices():
     x = nd.array(X)
-    return nd.slice(x, (0, 1), (2, 3)), nd.slice_axis(x, axis=1, begin=0, end=2), nd.slice_like(x, nd.ones((1, 2)))
+    return (
+        nd.slice(x, (0, 1), (2, 3)),
+        nd.slice_axis(x, axis=1, begin=0, end=2),
+        nd.slice_like(x, nd.ones((1, 2))),
+    )
 
 
 def scatters():
@@ -207,8 +240,12 @@ def sparse_products():
 
 def sparse_arithmetic():
     a = nd.array([[0.0, 1.0], [2.0, 0.0]]).tostype("csr")
-    return a * 2, (a + a).stype, nd.sparse.retain(
-        nd.array([[1.0], [2.0]]).tostype("row_sparse"), nd.array([0], dtype="int64")
+    return (
+        a * 2,
+        (a + a).stype,
+        nd.sparse.retain(
+            nd.array([[1.0], [2.0]]).tostype("row_sparse"), nd.array([0], dtype="int64")
+        ),
     )
 
 
@@ -234,7 +271,11 @@ def sparse_gradients_of_embedding():
 
 def wrong_operators():
     x = nd.array(X)
-    return error(nd.dot, x, x), error(nd.concat, x, nd.ones((3, 2)), dim=0), error(lambda: x.reshape((4, 4)))
+    return (
+        error(nd.dot, x, x),
+        error(nd.concat, x, nd.ones((3, 2)), dim=0),
+        error(lambda: x.reshape((4, 4))),
+    )
 
 
 def batch_norm_legacy():
@@ -283,7 +324,11 @@ def out_keyword():
 
 
 def maximum_and_add_n():
-    return nd.maximum(nd.array([1, 5]), 3), nd.add_n(nd.ones(2), nd.ones(2), nd.ones(2)), nd.minimum(2, nd.array([1, 5]))
+    return (
+        nd.maximum(nd.array([1, 5]), 3),
+        nd.add_n(nd.ones(2), nd.ones(2), nd.ones(2)),
+        nd.minimum(2, nd.array([1, 5])),
+    )
 
 
 def moments_and_khatri():

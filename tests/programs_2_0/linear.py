@@ -1,5 +1,6 @@
 import numpy as onp
 from mxnet import autograd, np
+
 from tests.programs_2_0.errors import error
 
 A = onp.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]], "float32")
@@ -16,7 +17,9 @@ def norms_of_matrices():
 
 
 def norms_with_keepdims():
-    return np.linalg.norm(np.array(A), axis=0, keepdims=True), np.linalg.norm(np.ones((2, 2)), axis=1)
+    return np.linalg.norm(np.array(A), axis=0, keepdims=True), np.linalg.norm(
+        np.ones((2, 2)), axis=1
+    )
 
 
 def norms_of_batches():
@@ -84,11 +87,6 @@ def qr_factors():
     a = np.array(A)
     q, r = np.linalg.qr(a)
     return np.abs(q @ r), np.abs(np.diag(r))
-
-
-def pseudo_inverse():
-    a = np.array([[1.0, 2.0], [3.0, 4.0]])
-    return np.linalg.pinv(a), np.linalg.pinv(a) @ a
 
 
 def least_squares():

@@ -1,6 +1,6 @@
-import mxnet as mx
 import numpy as onp
 from mxnet import autograd, gluon, np, npx
+
 from tests.programs_2_0.errors import error
 
 P = onp.array([[0.3, -1.2, 2.0], [1.5, 0.1, -0.4]], "float32")
@@ -163,7 +163,11 @@ def sdml():
 
 
 def loss_reprs():
-    return repr(gluon.loss.L2Loss()), repr(gluon.loss.SoftmaxCELoss(axis=1)), repr(gluon.loss.HuberLoss())
+    return (
+        repr(gluon.loss.L2Loss()),
+        repr(gluon.loss.SoftmaxCELoss(axis=1)),
+        repr(gluon.loss.HuberLoss()),
+    )
 
 
 def hybridized_losses():

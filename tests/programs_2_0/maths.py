@@ -1,5 +1,6 @@
 import numpy as onp
 from mxnet import autograd, np, npx
+
 from tests.programs_2_0.errors import error
 
 X = onp.array([[-1.5, 0.25, 2.0], [0.5, -0.75, 1.0]], "float32")
@@ -140,11 +141,11 @@ def sums_of_integers():
 
 
 def sums_of_int8_and_bool():
-    return np.sum(np.ones(4, dtype="int8")), np.sum(np.array([True, True])), np.ones(3, "uint8").sum()
-
-
-def sums_with_initial():
-    return np.sum(np.ones(3), initial=5)
+    return (
+        np.sum(np.ones(4, dtype="int8")),
+        np.sum(np.array([True, True])),
+        np.ones(3, "uint8").sum(),
+    )
 
 
 def products_and_cumulative():
@@ -306,8 +307,6 @@ def dtype_names():
 def dtype_of_arrays():
     x = np.ones(1)
     return x.dtype == onp.float32, x.dtype == np.float32, x.dtype == "float32", str(x.dtype)
-
-
 
 
 def divide_by_zero():

@@ -2,6 +2,7 @@ import mxnet as mx
 import numpy as onp
 from mxnet import gluon, np
 from mxnet.gluon import metric
+
 from tests.programs_2_0.errors import error
 
 PROBS = onp.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3], [0.3, 0.3, 0.4]], "float32")
@@ -69,7 +70,9 @@ def fbeta():
 
 
 def binary_accuracy():
-    return _after(metric.BinaryAccuracy(threshold=0.6), np.array([1, 0, 1]), np.array([0.7, 0.7, 0.2]))
+    return _after(
+        metric.BinaryAccuracy(threshold=0.6), np.array([1, 0, 1]), np.array([0.7, 0.7, 0.2])
+    )
 
 
 def matthews():
@@ -210,7 +213,9 @@ def metric_strings():
 
 def update_dict_by_names():
     m = metric.Accuracy(output_names=["out"], label_names=["y"])
-    m.update_dict({"y": np.array([1, 0])}, {"out": np.array([[0.1, 0.9], [0.2, 0.8]]), "z": np.ones(1)})
+    m.update_dict(
+        {"y": np.array([1, 0])}, {"out": np.array([[0.1, 0.9], [0.2, 0.8]]), "z": np.ones(1)}
+    )
     return m.get()
 
 

@@ -2,6 +2,7 @@ import mxnet as mx
 import numpy as onp
 from mxnet import autograd, gluon, np, npx
 from mxnet.gluon import nn, rnn
+
 from tests.programs_2_0.errors import error
 
 
@@ -15,7 +16,8 @@ def _fill(net, *inputs):
     if inputs:
         net(*inputs)
     for i, (_, p) in enumerate(sorted(net.collect_params().items())):
-        p.set_data(np.array(_rand(*p.shape, seed=i + 1) * 0.5))
+        if p.grad_req != "null":
+            p.set_data(np.array(_rand(*p.shape, seed=i + 1) * 0.5))
     return net
 
 
@@ -121,8 +123,12 @@ def mobile_bottleneck():
         def __init__(self, c_in, c_out, t):
             super().__init__()
             self.out = nn.HybridSequential()
-            self.out.add(nn.Conv2D(c_in * t, 1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
-            self.out.add(nn.Conv2D(c_in * t, 3, padding=1, groups=c_in * t, use_bias=False), nn.BatchNorm())
+            self.out.add(
+                nn.Conv2D(c_in * t, 1, use_bias=False), nn.BatchNorm(), nn.Activation("relu")
+            )
+            self.out.add(
+                nn.Conv2D(c_in * t, 3, padding=1, groups=c_in * t, use_bias=False), nn.BatchNorm()
+            )
             self.out.add(nn.Conv2D(c_out, 1, use_bias=False))
 
         def forward(self, x):
@@ -153,7 +159,9 @@ def transformer_encoder():
 
         def attend(self, i, x):
             q, k, v = np.split(self.qkv[i](x), 3, axis=-1)
-            heads = [npx.reshape(a, (-2, -2, self.heads, -1)).transpose(0, 2, 1, 3) for a in (q, k, v)]
+            heads = [
+                npx.reshape(a, (-2, -2, self.heads, -1)).transpose(0, 2, 1, 3) for a in (q, k, v)
+            ]
             q, k, v = heads
             score = np.matmul(q, k.transpose(0, 1, 3, 2)) / (self.units / self.heads) ** 0.5
             y = np.matmul(npx.softmax(score, axis=-1), v).transpose(0, 2, 1, 3)
@@ -171,7 +179,11 @@ def transformer_encoder():
     _fill(net, tokens)
     a = net(tokens)
     net.hybridize()
-    return a, net(tokens), _train(net, tokens, np.zeros((2, 4)), gluon.loss.L2Loss(), "adam", learning_rate=0.01)
+    return (
+        a,
+        net(tokens),
+        _train(net, tokens, np.zeros((2, 4)), gluon.loss.L2Loss(), "adam", learning_rate=0.01),
+    )
 
 
 def sequence_to_sequence():
@@ -206,7 +218,9 @@ def text_classifier():
     net = Model()
     x = np.array([[1, 2, 3], [4, 5, 6]])
     _fill(net, x)
-    losses = _train(net, x, np.array([0, 1]), gluon.loss.SoftmaxCELoss(), "adam", learning_rate=0.01)
+    losses = _train(
+        net, x, np.array([0, 1]), gluon.loss.SoftmaxCELoss(), "adam", learning_rate=0.01
+    )
     return net(x), losses
 
 
@@ -281,7 +295,10 @@ def style_loss():
 
     target = gram(np.array(_rand(1, 2, 3, 3, seed=5)))
     with autograd.record():
-        tv = np.abs(x[:, :, 1:, :] - x[:, :, :-1, :]).mean() + np.abs(x[:, :, :, 1:] - x[:, :, :, :-1]).mean()
+        tv = (
+            np.abs(x[:, :, 1:, :] - x[:, :, :-1, :]).mean()
+            + np.abs(x[:, :, :, 1:] - x[:, :, :, :-1]).mean()
+        )
         loss = np.square(gram(x) - target).mean() + 0.1 * tv
     loss.backward()
     return loss, x.grad
@@ -368,7 +385,10 @@ def multi_box_head():
     class Head(nn.HybridBlock):
         def __init__(self):
             super().__init__()
-            self.classes, self.boxes = nn.Conv2D(2 * 3, 3, padding=1), nn.Conv2D(2 * 4, 3, padding=1)
+            self.classes, self.boxes = (
+                nn.Conv2D(2 * 3, 3, padding=1),
+                nn.Conv2D(2 * 4, 3, padding=1),
+            )
 
         def forward(self, x):
             anchors = npx.multibox_prior(x, sizes=[0.5, 0.3], ratios=[1])
@@ -525,7 +545,11 @@ def confusion_matrix():
 def evaluation_of_ranks():
     scores = np.array([[0.1, 0.5, 0.3], [0.9, 0.2, 0.4]])
     order = np.argsort(-scores, axis=1)
-    return order, npx.topk(scores, k=2, ret_typ="indices", dtype="int32"), (order[:, 0] == np.array([1, 0])).mean()
+    return (
+        order,
+        npx.topk(scores, k=2, ret_typ="indices", dtype="int32"),
+        (order[:, 0] == np.array([1, 0])).mean(),
+    )
 
 
 def quantized_network():

@@ -1,8 +1,8 @@
 import mxnet as mx
-import numpy as onp
 from mxnet import autograd, np
 from mxnet.gluon import nn
 from mxnet.gluon import probability as mgp
+
 from tests.programs_2_0.errors import error
 
 
@@ -10,7 +10,9 @@ def _facts(d, value, *more):
     """Density, moments and the further methods named."""
     value = np.array(value)
     found = [d.log_prob(value), d.mean, d.variance]
-    return found + [getattr(d, name)() if name in ("entropy",) else getattr(d, name)(value) for name in more]
+    return found + [
+        getattr(d, name)() if name in ("entropy",) else getattr(d, name)(value) for name in more
+    ]
 
 
 def normal():
@@ -26,7 +28,12 @@ def normal_samples():
 
 def sample_shapes():
     d = mgp.Normal(np.zeros((2, 1)), np.ones(3))
-    return d.sample().shape, d.sample((4, 2, 3)).shape, d.sample_n(5).shape, d.sample_n((5, 2)).shape
+    return (
+        d.sample().shape,
+        d.sample((4, 2, 3)).shape,
+        d.sample_n(5).shape,
+        d.sample_n((5, 2)).shape,
+    )
 
 
 def broadcast_to_shapes():
@@ -36,17 +43,17 @@ def broadcast_to_shapes():
 
 def uniform():
     d = mgp.Uniform(np.array(1.0), np.array([3.0, 5.0]))
-    return d.log_prob(np.array([2.0, 2.0])), d.cdf(np.array([2.0, 2.0])), d.entropy(), d.icdf(np.array(0.5))
+    return (
+        d.log_prob(np.array([2.0, 2.0])),
+        d.cdf(np.array([2.0, 2.0])),
+        d.entropy(),
+        d.icdf(np.array(0.5)),
+    )
 
 
 def bernoulli():
     d = mgp.Bernoulli(prob=np.array([0.2, 0.7]))
     return _facts(d, [1.0, 0.0], "entropy"), d.logit, d.prob
-
-
-def bernoulli_of_logits():
-    d = mgp.Bernoulli(logit=np.array([-1.0, 2.0]))
-    return d.prob, d.log_prob(np.array([0.0, 1.0])), d.sample((3,)).shape
 
 
 def both_or_neither_parameter():
@@ -98,7 +105,12 @@ def fisher_snedecor():
 
 def cauchy():
     d = mgp.Cauchy(np.array(0.0), np.array(2.0))
-    return d.log_prob(np.array([0.5, 3.0])), d.cdf(np.array(1.0)), d.icdf(np.array(0.25)), d.entropy()
+    return (
+        d.log_prob(np.array([0.5, 3.0])),
+        d.cdf(np.array(1.0)),
+        d.icdf(np.array(0.25)),
+        d.entropy(),
+    )
 
 
 def half_normal_and_cauchy():
@@ -118,7 +130,16 @@ def gumbel():
 def weibull_and_pareto():
     a, b = mgp.Weibull(np.array(2.0), np.array(1.5)), mgp.Pareto(np.array(3.0), np.array(1.0))
     x = np.array([1.2, 2.0])
-    return a.log_prob(x), a.mean, a.variance, a.entropy(), b.log_prob(x), b.mean, b.variance, b.entropy()
+    return (
+        a.log_prob(x),
+        a.mean,
+        a.variance,
+        a.entropy(),
+        b.log_prob(x),
+        b.mean,
+        b.variance,
+        b.entropy(),
+    )
 
 
 def poisson():
@@ -145,13 +166,26 @@ def multinomial():
 
 def dirichlet():
     d = mgp.Dirichlet(np.array([1.0, 2.0, 3.0]))
-    return d.log_prob(np.array([0.2, 0.3, 0.5])), d.mean, d.variance, d.entropy(), d.sample((2,)).sum(axis=-1)
+    return (
+        d.log_prob(np.array([0.2, 0.3, 0.5])),
+        d.mean,
+        d.variance,
+        d.entropy(),
+        d.sample((2,)).sum(axis=-1),
+    )
 
 
 def multivariate_normal():
     cov = np.array([[2.0, 0.5], [0.5, 1.0]])
     d = mgp.MultivariateNormal(np.array([1.0, -1.0]), cov=cov)
-    return d.log_prob(np.array([0.5, 0.0])), d.mean, d.variance, d.entropy(), d.scale_tril, d.precision
+    return (
+        d.log_prob(np.array([0.5, 0.0])),
+        d.mean,
+        d.variance,
+        d.entropy(),
+        d.scale_tril,
+        d.precision,
+    )
 
 
 def multivariate_normal_of_factor():
@@ -222,7 +256,9 @@ def kl_of_uniforms():
 
 
 def kl_not_known():
-    return error(mgp.kl_divergence, mgp.Normal(np.array(0.0), np.array(1.0)), mgp.Poisson(np.array(1.0)))
+    return error(
+        mgp.kl_divergence, mgp.Normal(np.array(0.0), np.array(1.0)), mgp.Poisson(np.array(1.0))
+    )
 
 
 def registered_kl():
@@ -236,7 +272,9 @@ def registered_kl():
     def _kl(p, q):
         return p.loc - q.loc
 
-    return mgp.kl_divergence(Mine(np.array(3.0), np.array(1.0)), Other(np.array(1.0), np.array(1.0)))
+    return mgp.kl_divergence(
+        Mine(np.array(3.0), np.array(1.0)), Other(np.array(1.0), np.array(1.0))
+    )
 
 
 def empirical_kl():
@@ -309,8 +347,6 @@ def transformations_composed():
     t = mgp.ComposeTransform([mgp.AffineTransform(0.0, 2.0), mgp.ExpTransform()])
     x = np.array([0.1, 0.2])
     return t(x), t.inv(t(x)), t.log_det_jacobian(x, t(x))
-
-
 
 
 def domain_maps():

@@ -1,6 +1,7 @@
 import mxnet as mx
 import numpy as onp
 from mxnet import autograd, np, npx
+
 from tests.programs_2_0.errors import error
 
 
@@ -27,7 +28,9 @@ def uniform_forms():
 
 
 def uniform_dtypes():
-    return [np.random.uniform(0, 1, 2, dtype=t).dtype.name for t in ("float16", "float32", "float64")]
+    return [
+        np.random.uniform(0, 1, 2, dtype=t).dtype.name for t in ("float16", "float32", "float64")
+    ]
 
 
 def normal_moments():
@@ -204,11 +207,6 @@ def legacy_samplers():
     x = mx.nd.random.uniform(0, 1, shape=(3, 2))
     y = mx.random.normal(0, 1, (2,))
     return x.shape, y.shape, mx.nd.random.randint(0, 9, shape=(2,)).dtype.__name__
-
-
-def legacy_multinomial():
-    x = mx.nd.sample_multinomial(mx.nd.array([0.0, 1.0]), shape=4)
-    return x
 
 
 def invalid_parameters():

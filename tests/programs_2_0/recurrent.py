@@ -2,6 +2,7 @@ import mxnet as mx
 import numpy as onp
 from mxnet import autograd, gluon, np, npx
 from mxnet.gluon import nn, rnn
+
 from tests.programs_2_0.errors import error
 
 T, N, C, H = 3, 2, 2, 3
@@ -14,7 +15,9 @@ def _filled(net):
         net(np.zeros((T, N, C)))
     for i, (_, p) in enumerate(sorted(net.collect_params().items())):
         n = int(onp.prod(p.shape))
-        p.set_data(np.array((onp.linspace(-0.5, 0.6, n) + 0.05 * i).reshape(p.shape), dtype="float32"))
+        p.set_data(
+            np.array((onp.linspace(-0.5, 0.6, n) + 0.05 * i).reshape(p.shape), dtype="float32")
+        )
     return net
 
 
@@ -69,7 +72,11 @@ def deferred_input_size():
 
 
 def layer_reprs():
-    return repr(rnn.LSTM(3, 2, input_size=4)), repr(rnn.GRU(2)), repr(rnn.RNN(2, bidirectional=True))
+    return (
+        repr(rnn.LSTM(3, 2, input_size=4)),
+        repr(rnn.GRU(2)),
+        repr(rnn.RNN(2, bidirectional=True)),
+    )
 
 
 def begin_states():
@@ -138,7 +145,9 @@ def unroll_of_lists():
 
 def unroll_with_valid_length():
     cell = _filled(rnn.GRUCell(H, input_size=C))
-    return cell.unroll(T, np.array(X), layout="TNC", valid_length=np.array([1, 3]), merge_outputs=True)
+    return cell.unroll(
+        T, np.array(X), layout="TNC", valid_length=np.array([1, 3]), merge_outputs=True
+    )
 
 
 def cell_equals_layer():
@@ -258,7 +267,11 @@ def language_model():
     class Model(nn.HybridBlock):
         def __init__(self):
             super().__init__()
-            self.embed, self.rnn, self.out = nn.Embedding(5, C), rnn.LSTM(H), nn.Dense(5, flatten=False)
+            self.embed, self.rnn, self.out = (
+                nn.Embedding(5, C),
+                rnn.LSTM(H),
+                nn.Dense(5, flatten=False),
+            )
 
         def forward(self, x, states):
             y, states = self.rnn(self.embed(x), states)
@@ -311,5 +324,3 @@ def export_of_layer():
     net.export("rnn")
     other = gluon.SymbolBlock.imports("rnn-symbol.json", ["data"], "rnn-0000.params")
     return y, other(np.array(X))
-
-

@@ -3,6 +3,7 @@ import json
 import mxnet as mx
 import numpy as onp
 from mxnet import np, npx
+
 from tests.programs_2_0.errors import error
 
 
@@ -79,8 +80,10 @@ def names_by_prefix():
 
 def executor_forward():
     s = mx.sym.var("a") * 2 + mx.sym.var("b")
-    e = s._bind(mx.cpu(), {"a": mx.nd.ones((2,)), "b": mx.nd.ones((2,)) * 3}) if hasattr(s, "_bind") else s.bind(
-        mx.cpu(), {"a": mx.nd.ones((2,)), "b": mx.nd.ones((2,)) * 3}
+    e = (
+        s._bind(mx.cpu(), {"a": mx.nd.ones((2,)), "b": mx.nd.ones((2,)) * 3})
+        if hasattr(s, "_bind")
+        else s.bind(mx.cpu(), {"a": mx.nd.ones((2,)), "b": mx.nd.ones((2,)) * 3})
     )
     return e.forward()
 
@@ -118,7 +121,7 @@ def compose():
 
 def arithmetic_of_symbols():
     a = mx.sym.var("a")
-    bind = getattr(a + 1, "_bind")
+    bind = (a + 1)._bind
     found = []
     for s in (a + 1, 1 - a, a * 2, 2 / a, a**2, -a, a > 1, a == 2):
         found += s._bind(mx.cpu(), {"a": mx.nd.array([1.0, 2.0])}).forward()

@@ -6,6 +6,7 @@ import mxnet as mx
 import numpy as onp
 from mxnet import autograd, gluon, np, npx
 from mxnet.gluon import nn
+
 from tests.programs_2_0.errors import error
 
 
@@ -15,7 +16,12 @@ def devices():
 
 
 def device_class():
-    return str(mx.Device("cpu", 0)), mx.Device("cpu") == mx.cpu(), str(mx.Context("cpu", 0)), hash(mx.cpu()) == hash(mx.cpu(0))
+    return (
+        str(mx.Device("cpu", 0)),
+        mx.Device("cpu") == mx.cpu(),
+        str(mx.Context("cpu", 0)),
+        hash(mx.cpu()) == hash(mx.cpu(0)),
+    )
 
 
 def device_scopes():
@@ -71,9 +77,8 @@ def environment_helpers():
 
 
 def attribute_scopes():
-    with mx.AttrScope(a="1"):
-        with mx.AttrScope(b="2"):
-            s = mx.sym.var("x")
+    with mx.AttrScope(a="1"), mx.AttrScope(b="2"):
+        s = mx.sym.var("x")
     return s.attr("a"), s.attr("b"), error(lambda: mx.AttrScope(a=1))
 
 
@@ -206,7 +211,11 @@ def profiler_scopes():
 
 
 def loggers():
-    log = mx.log.get_logger("mine", level=logging.INFO) if hasattr(mx, "log") else logging.getLogger("mine")
+    log = (
+        mx.log.get_logger("mine", level=logging.INFO)
+        if hasattr(mx, "log")
+        else logging.getLogger("mine")
+    )
     return log.name, log.level
 
 
@@ -245,18 +254,6 @@ def amp_lists():
         isinstance(amp.list_fp32_ops("float16"), list),
         "FullyConnected" in amp.list_lp16_ops("float16"),
     )
-
-
-def amp_conversion():
-    from mxnet import amp
-
-    net = nn.HybridSequential()
-    net.add(nn.Dense(3, in_units=2), nn.Dense(1, in_units=3))
-    net.initialize(mx.init.One())
-    net.hybridize()
-    net(np.ones((1, 2)))
-    other = amp.convert_hybrid_block(net, np.ones((1, 2)), "bfloat16")
-    return other(np.ones((1, 2))).astype("float32")
 
 
 def loss_scaler():
@@ -345,7 +342,11 @@ def download_of_local_file():
 
 
 def split_rename_utilities():
-    return gluon.utils.shape_is_known((2, 3)), gluon.utils.shape_is_known((2, -1)), gluon.utils.shape_is_known(None)
+    return (
+        gluon.utils.shape_is_known((2, 3)),
+        gluon.utils.shape_is_known((2, -1)),
+        gluon.utils.shape_is_known(None),
+    )
 
 
 def global_norm_of_nan():
@@ -399,7 +400,12 @@ def estimator_fits():
     net.initialize(mx.init.Constant(0.1))
     d = gluon.data.ArrayDataset(onp.ones((8, 3), "float32"), onp.array([0, 1] * 4))
     acc = gluon.metric.Accuracy()
-    est = Estimator(net, gluon.loss.SoftmaxCrossEntropyLoss(), train_metrics=acc, trainer=gluon.Trainer(net.collect_params(), "sgd"))
+    est = Estimator(
+        net,
+        gluon.loss.SoftmaxCrossEntropyLoss(),
+        train_metrics=acc,
+        trainer=gluon.Trainer(net.collect_params(), "sgd"),
+    )
     est.fit(gluon.data.DataLoader(d, 4), epochs=2)
     return [m.get()[0] for m in est.train_metrics], est.train_metrics[0].get()[1]
 
@@ -417,7 +423,13 @@ def estimator_evaluates():
 
 def estimator_events():
     from mxnet.gluon.contrib.estimator import Estimator
-    from mxnet.gluon.contrib.estimator.event_handler import BatchEnd, EpochBegin, EpochEnd, TrainBegin, TrainEnd
+    from mxnet.gluon.contrib.estimator.event_handler import (
+        BatchEnd,
+        EpochBegin,
+        EpochEnd,
+        TrainBegin,
+        TrainEnd,
+    )
 
     seen = []
 
@@ -479,7 +491,11 @@ def model_zoo_resnet():
     net = gluon.model_zoo.vision.resnet18_v1(classes=3)
     net.initialize()
     net.hybridize()
-    return net(np.ones((1, 3, 32, 32))).shape, list(net.collect_params())[:6], len(net.collect_params())
+    return (
+        net(np.ones((1, 3, 32, 32))).shape,
+        list(net.collect_params())[:6],
+        len(net.collect_params()),
+    )
 
 
 def contrib_text():
@@ -487,7 +503,7 @@ def contrib_text():
 
     from mxnet.contrib import text
 
-    counter = collections.Counter("a b b c c c".split())
+    counter = collections.Counter(["a", "b", "b", "c", "c", "c"])
     v = text.vocab.Vocabulary(counter, min_freq=2, unknown_token="<u>", reserved_tokens=["<p>"])
     return v.idx_to_token, v.to_indices(["c", "z"]), v.to_tokens([2]), len(v)
 
@@ -497,7 +513,7 @@ def subgraph_backends():
 
 
 def rtc_on_cpu():
-    return error(mx.rtc.CudaModule, "extern \"C\" __global__ void f() {}")
+    return error(mx.rtc.CudaModule, 'extern "C" __global__ void f() {}')
 
 
 def random_seed_of_device():

@@ -2,6 +2,7 @@ import mxnet as mx
 import numpy as onp
 from mxnet import autograd, gluon, np, npx
 from mxnet.gluon import nn
+
 from tests.programs_2_0.errors import error
 
 X = onp.array([[1.0, -0.5], [0.3, 0.8], [-1.2, 0.4], [0.9, 1.1]], "float32")
@@ -233,7 +234,10 @@ def two_trainers():
 
 
 def trainer_of_lists_and_dicts():
-    a, b = gluon.Parameter("a", shape=(2,), init="ones"), gluon.Parameter("b", shape=(2,), init="ones")
+    a, b = (
+        gluon.Parameter("a", shape=(2,), init="ones"),
+        gluon.Parameter("b", shape=(2,), init="ones"),
+    )
     a.initialize()
     b.initialize()
     t = gluon.Trainer({"a": a, "b": b}, "sgd", {"learning_rate": 1.0})
@@ -318,7 +322,9 @@ def gradient_accumulation():
     t = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
     for i in range(2):
         with autograd.record():
-            loss = gluon.loss.L2Loss()(net(np.array(X[2 * i : 2 * i + 2])), np.array(Y[2 * i : 2 * i + 2]))
+            loss = gluon.loss.L2Loss()(
+                net(np.array(X[2 * i : 2 * i + 2])), np.array(Y[2 * i : 2 * i + 2])
+            )
         loss.backward()
     t.step(4)
     net.zero_grad()
@@ -342,7 +348,9 @@ def clipping_in_loop():
 
 def classifier_of_blobs():
     onp.random.seed(0)
-    x = onp.concatenate([onp.random.randn(30, 2) + 3, onp.random.randn(30, 2) - 3]).astype("float32")
+    x = onp.concatenate([onp.random.randn(30, 2) + 3, onp.random.randn(30, 2) - 3]).astype(
+        "float32"
+    )
     y = onp.array([0] * 30 + [1] * 30, "float32")
     net = nn.HybridSequential()
     net.add(nn.Dense(8, activation="relu"), nn.Dense(2))
@@ -406,7 +414,11 @@ def hybrid_and_eager_training_agree():
     found = []
     for hybrid in (False, True):
         net = nn.HybridSequential()
-        net.add(nn.Dense(3, activation="tanh", in_units=2), nn.BatchNorm(in_channels=3), nn.Dense(1, in_units=3))
+        net.add(
+            nn.Dense(3, activation="tanh", in_units=2),
+            nn.BatchNorm(in_channels=3),
+            nn.Dense(1, in_units=3),
+        )
         net.initialize(mx.init.Constant(0.2))
         net[0].weight.set_data(np.arange(6).reshape(3, 2) * 0.1)
         if hybrid:
@@ -434,8 +446,6 @@ def frozen_weights_stay():
     return net[0].weight.data(), net[1].weight.data()
 
 
-
-
 def kvstore_none():
     net = nn.Dense(1, in_units=2)
     net.initialize(mx.init.One())
@@ -450,7 +460,11 @@ def kvstore_none():
 def split_and_load():
     x = np.arange(8).reshape(4, 2)
     parts = gluon.utils.split_and_load(x, [mx.cpu(), mx.cpu(0)])
-    return parts, gluon.utils.split_data(np.arange(4), 2), error(gluon.utils.split_data, np.arange(3), 2)
+    return (
+        parts,
+        gluon.utils.split_data(np.arange(4), 2),
+        error(gluon.utils.split_data, np.arange(3), 2),
+    )
 
 
 def uneven_split():
