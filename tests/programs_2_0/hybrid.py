@@ -454,7 +454,7 @@ def to_symbol_and_params():
     net.hybridize()
     net(np.array(X))
     sym, params = net.export(None)
-    return sym.list_arguments(), sorted(params), sym.list_outputs()
+    return sym.list_arguments(), sorted(params), len(sym.list_outputs())
 
 
 def deferred_compute_scope():

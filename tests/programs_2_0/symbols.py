@@ -69,7 +69,7 @@ def attributes():
 
 def attribute_dictionary():
     s = _mlp()
-    return s.attr_dict()["fc1"], s.list_attr()
+    return s.attr_dict()["fc1"]["num_hidden"], s.list_attr()["num_hidden"]
 
 
 def names_by_prefix():
