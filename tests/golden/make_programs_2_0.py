@@ -1,0 +1,47 @@
+"""Write tests/programs_2_0/golden.json.gz: what each program there gives under MXNet 2.0.0b1.
+
+Run with an interpreter of Python 3.8 that has mxnet 2.0.0b1 and numpy 1.21.6. Programs that fail
+there, or whose answer depends on the seed, are refused.
+"""
+
+import gzip
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def answers(area, seed):
+    """Run a file of programs in a process of its own, and return the answers by name."""
+    command = [sys.executable, "-W", "ignore", "-m", "tests.programs_2_0.runner", area]
+    environment = {**os.environ, "PROGRAMS_SEED": str(seed), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command, cwd=str(ROOT), env=environment, stdout=subprocess.PIPE, check=True
+    )
+    rows = map(json.loads, done.stdout.splitlines())
+    return {row["name"]: row["answer"] for row in rows if "name" in row}
+
+
+def main():
+    """Run all files of programs with two seeds, and write the answers."""
+    sys.path.insert(0, str(ROOT))
+    runner = importlib.import_module("tests.programs_2_0.runner")
+    golden = {}
+    for area in runner.areas():
+        golden[area], others = answers(area, 7), answers(area, 8)
+        for name, answer in golden[area].items():
+            if "failed" in (answer if isinstance(answer, dict) else {}):
+                raise SystemExit("{}.{}: {}".format(area, name, answer["message"]))
+            changed = runner.differences(answer, others[name])
+            if changed:
+                raise SystemExit(f"{area}.{name}: other with another seed: {changed}")
+    path = ROOT / "tests" / "programs_2_0" / "golden.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(golden, sort_keys=True).encode(), mtime=0))
+
+
+if __name__ == "__main__":
+    main()
