@@ -36,6 +36,7 @@ __all__ = [
     "logspace",
     "ones",
     "ones_like",
+    "tri",
     "tril",
     "triu",
     "zeros",
@@ -287,6 +288,8 @@ def empty_like(
     order: str = "C",
     subok: bool = False,
     shape: Extents | None = None,
+    *,
+    device: Ctx = None,
 ) -> Any:
     """Return an array of the same shape as another, to be filled later; it is zeroed.
 
@@ -296,11 +299,16 @@ def empty_like(
         order: ``"C"`` (row by row), the only order.
         subok: Ignored.
         shape: Shape of the result; that of ``prototype`` by default.
+        device: Device of the result; that of ``prototype`` by default.
     """
+    if not isinstance(order, str):  # MXNet 2.0 passes the device third
+        order, device = "C", order
     check_order("empty_like", order)
-    if shape is not None:
+    if shape is not None or device is not None:
         return empty(
-            shape, prototype.dtype if dtype is None else dtype, ctx=getattr(prototype, "ctx", None)
+            prototype.shape if shape is None else shape,
+            prototype.dtype if dtype is None else dtype,
+            ctx=device or getattr(prototype, "ctx", None),
         )
     return full_like(prototype, 0, dtype)
 
@@ -467,6 +475,22 @@ def hamming(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> A
 def hanning(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Hann window of ``M`` points."""
     return _window("hanning", M, dtype, ctx or device)
+
+
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = None, ctx: Ctx = None, device: Ctx = None
+) -> Any:
+    """Return a matrix with ones on and below diagonal ``k``, and zeros above it.
+
+    Args:
+        N: Number of rows.
+        M: Number of columns; ``N`` by default.
+        k: Index of the diagonal: 0 for the main one, positive above it, negative below.
+        dtype: Element type, float32 by default.
+        ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
+    """
+    return tril(ones((N, N if M is None else M), dtype, ctx=ctx or device), k)
 
 
 def tril(m: Any, k: int = 0) -> Any:

@@ -7,6 +7,7 @@ from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
 from gluonish.numpy.calls import NUMBERS, as_value, axis_in, call, is_value, pieces
 from gluonish.numpy.creation import array, full
+from gluonish.numpy.elements import where as chosen
 from gluonish.numpy.joining import concatenate
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "cumulative_sum",
     "max",
     "mean",
+    "median",
     "min",
     "percentile",
     "prod",
@@ -37,6 +39,13 @@ __all__ = [
 Axis = int | tuple[int, ...] | None
 
 
+def _both_orders(keepdims: Any, out: Any) -> tuple[Any, Any]:
+    """Return ``keepdims`` and ``out``, which MXNet 2.0 passes by position in the other order."""
+    if is_value(keepdims) or isinstance(out, bool):
+        return out or False, keepdims
+    return keepdims or False, out
+
+
 def sum(  # NumPy's name
     a: Any,
     axis: Axis = None,
@@ -44,8 +53,11 @@ def sum(  # NumPy's name
     keepdims: bool = False,
     initial: float | None = None,
     out: Any = None,
+    where: Any = None,
 ) -> Any:
     """Return the sum over axes.
+
+    ``sum(a, axis, dtype, out, keepdims, initial)``, MXNet 2.0's order, is understood, too.
 
     Args:
         a: Array of any shape; bools are counted, as int64.
@@ -54,17 +66,57 @@ def sum(  # NumPy's name
         keepdims: Whether to keep the reduced axes, with size 1.
         initial: Start value of the sum.
         out: Array that the result is written to, of its shape and dtype.
+        where: Array of bool that broadcasts to ``a``: the elements to add; None for all.
     """
-    params = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial}
-    return call("_np_sum", (a,), params, out, "sum")
+    if keepdims is not False and (is_value(keepdims) or isinstance(initial, bool)):
+        out, keepdims, initial = keepdims, initial, out  # type: ignore[assignment]  # as in 2.0
+    if where is not None and where is not True:
+        a = _chosen(a, where, 0, "sum")
+    params = {"axis": axis, "dtype": dtype, "keepdims": keepdims or False}
+    return _started(call("_np_sum", (a,), params, _own(out, initial), "sum"), initial, out, 0)
+
+
+def _chosen(a: Any, where: Any, neutral: int, what: str) -> Any:
+    """Return an array with a neutral element where a condition is false."""
+    return chosen(as_value(where, what), as_value(a, what), neutral)
+
+
+def _own(out: Any, initial: Any) -> Any:
+    """Return ``out``, unless an initial value is still to be added."""
+    return out if initial is None else None
+
+
+def _started(result: Any, initial: Any, out: Any, neutral: int) -> Any:
+    """Return a sum (``neutral`` 0) or product (1) that begins with an initial value."""
+    if initial is None:
+        return result
+    return _stored(result + initial if neutral == 0 else result * initial, out)
 
 
 def prod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: float | None = None,
+    where: Any = None,
 ) -> Any:
-    """Return the product over axes; arguments as for `sum`."""
+    """Return the product over axes.
+
+    Args:
+        a: Array of any shape; bools are counted, as int64.
+        axis: Axis or axes; None for all.
+        dtype: Element type of the result and of the product; that of ``a`` by default.
+        out: Array that the result is written to, of its shape and dtype.
+        keepdims: Whether to keep the reduced axes, with size 1.
+        initial: Start value of the product.
+        where: Array of bool that broadcasts to ``a``: the elements to multiply; None for all.
+    """
+    if where is not None and where is not True:
+        a = _chosen(a, where, 1, "prod")
     params = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
-    return call("_np_prod", (a,), params, out, "prod")
+    return _started(call("_np_prod", (a,), params, _own(out, initial), "prod"), initial, out, 1)
 
 
 def product(
@@ -126,11 +178,15 @@ def var(
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
     """Return the largest element over axes; arguments as for `sum`."""
+    if keepdims is not False or out is not None:
+        keepdims, out = _both_orders(keepdims, out)
     return call("_np_max", (a,), {"axis": axis, "keepdims": keepdims}, out, "max")
 
 
 def min(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
     """Return the smallest element over axes; arguments as for `sum`."""
+    if keepdims is not False or out is not None:
+        keepdims, out = _both_orders(keepdims, out)
     return call("_np_min", (a,), {"axis": axis, "keepdims": keepdims}, out, "min")
 
 
@@ -146,11 +202,15 @@ def amin(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> 
 
 def all(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
     """Return whether all elements over axes are nonzero, as bool; arguments as for `sum`."""
+    if keepdims is not False or out is not None:
+        keepdims, out = _both_orders(keepdims, out)
     return call("_np_all", (a,), {"axis": axis, "keepdims": keepdims}, out, "all")
 
 
 def any(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
     """Return whether any element over axes is nonzero, as bool; arguments as for `sum`."""
+    if keepdims is not False or out is not None:
+        keepdims, out = _both_orders(keepdims, out)
     return call("_np_any", (a,), {"axis": axis, "keepdims": keepdims}, out, "any")
 
 
@@ -159,20 +219,27 @@ def sometrue(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None)
     return any(a, axis, keepdims, out)
 
 
-def argmax(a: Any, axis: int | None = None, out: Any = None) -> Any:
+def argmax(
+    a: Any, axis: int | None = None, out: Any = None, keepdims: bool = False
+) -> Any:
     """Return the index of the first largest element along an axis, as int64.
 
     Args:
         a: Array.
         axis: Axis; None for the index in the flattened array.
         out: Array that the result is written to, of its shape and dtype.
+        keepdims: Whether to keep the reduced axes, with size 1.
     """
-    return call("_npi_argmax", (a,), {"axis": axis}, out, "argmax")
+    params = {"axis": axis, "keepdims": keepdims}
+    return call("_npi_argmax", (a,), params, out, "argmax")
 
 
-def argmin(a: Any, axis: int | None = None, out: Any = None) -> Any:
+def argmin(
+    a: Any, axis: int | None = None, out: Any = None, keepdims: bool = False
+) -> Any:
     """Return the index of the first smallest element along an axis; arguments as for `argmax`."""
-    return call("_npi_argmin", (a,), {"axis": axis}, out, "argmin")
+    params = {"axis": axis, "keepdims": keepdims}
+    return call("_npi_argmin", (a,), params, out, "argmin")
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
@@ -338,6 +405,28 @@ def quantile(
         q = array(q)
     q = q if isinstance(q, NUMBERS) or is_value(q) else as_value(q, "quantile")
     return percentile(a, q * 100, axis, out, overwrite_input, interpolation, keepdims)
+
+
+def median(
+    a: Any,
+    axis: Axis = None,
+    out: Any = None,
+    overwrite_input: bool | None = None,
+    keepdims: bool = False,
+) -> Any:
+    """Return the median over axes: the middle element, or the mean of the two middle ones.
+
+    Args:
+        a: Array.
+        axis: Axis or axes; None for all.
+        out: Array that the result is written to, of its shape and dtype.
+        overwrite_input: Ignored; the input is never modified.
+        keepdims: Whether to keep the reduced axes, with size 1.
+
+    Returns:
+        Array of float64 for float64, else of float32.
+    """
+    return percentile(a, 50.0, axis, out, overwrite_input, "linear", keepdims)
 
 
 document_arguments(
