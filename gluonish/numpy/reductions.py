@@ -219,9 +219,7 @@ def sometrue(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None)
     return any(a, axis, keepdims, out)
 
 
-def argmax(
-    a: Any, axis: int | None = None, out: Any = None, keepdims: bool = False
-) -> Any:
+def argmax(a: Any, axis: int | None = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return the index of the first largest element along an axis, as int64.
 
     Args:
@@ -234,9 +232,7 @@ def argmax(
     return call("_npi_argmax", (a,), params, out, "argmax")
 
 
-def argmin(
-    a: Any, axis: int | None = None, out: Any = None, keepdims: bool = False
-) -> Any:
+def argmin(a: Any, axis: int | None = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return the index of the first smallest element along an axis; arguments as for `argmax`."""
     params = {"axis": axis, "keepdims": keepdims}
     return call("_npi_argmin", (a,), params, out, "argmin")

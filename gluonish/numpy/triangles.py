@@ -98,5 +98,3 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         return
     values = val if isinstance(val, NUMBERS) else resize(asarray(val, a.dtype), flat.size)
     a[np.unravel_index(flat, shape)] = values
-
-

@@ -66,7 +66,9 @@ def named_as_in_numpy(make: Make, functions: ModuleType) -> Make:
 
         shown = inspect.signature(function)
         added = [n for n in (other, *(["where"] * (name == "sum"))) if n not in shown.parameters]
-        keywords = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in added]
+        keywords = [
+            inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in added
+        ]
         signature = shown.replace(parameters=[*shown.parameters.values(), *keywords])
         lines = {
             other: f"``{first}`` under its name in NumPy.",

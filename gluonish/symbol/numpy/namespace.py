@@ -7,7 +7,5 @@ from gluonish.symbol.numpy_symbol import make_np_function, symbolic
 __all__ = ["find", "names"]
 
 _MODULE = "gluonish.symbol.numpy"
-_operators = operator_view(
-    OPERATORS, named_as_in_numpy(make_np_function, functions), _MODULE
-)
+_operators = operator_view(OPERATORS, named_as_in_numpy(make_np_function, functions), _MODULE)
 find, names = module_view(functions, _MODULE, symbolic, _operators)
