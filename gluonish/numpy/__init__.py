@@ -244,6 +244,7 @@ from gluonish.numpy.type_functions import (
     astype,
     can_cast,
     isdtype,
+    result_type,
 )
 from gluonish.numpy.unary import (
     abs,
@@ -503,6 +504,7 @@ __all__ = [
     "repeat",
     "reshape",
     "resize",
+    "result_type",
     "rint",
     "roll",
     "rot90",

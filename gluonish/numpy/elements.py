@@ -12,6 +12,7 @@ from gluonish.core.schema import as_number
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import (
     NUMBERS,
+    as_tuple,
     as_value,
     axis_in,
     call,
@@ -246,7 +247,7 @@ def histogram(
         density: Must be None or False.
 
     Returns:
-        A list: counts, int64, and edges.
+        Counts, int64, and edges: a tuple; by the rules of MXNet 1.9 a list.
     """
     if not all(option is None or option is False for option in (normed, weights, density)):
         raise NotSupportedError(
@@ -274,7 +275,7 @@ def _histogram(value: Any, edges: Any, params: dict[str, Any]) -> Any:
     op = find_operator("_npi_histogram")
     attrs = op.schema.parse("histogram", params)
     inputs = (value, edges) if len(op.input_names(attrs)) > 1 else (value,)
-    return run(op, inputs, attrs)
+    return as_tuple(run(op, inputs, attrs))
 
 
 def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> Any:

@@ -69,7 +69,6 @@ __all__ = [
     "pv",
     "rate",
     "real",
-    "result_type",
     "rollaxis",
     "roots",
     "searchsorted",
@@ -178,7 +177,6 @@ ptp = official_function("ptp", "a, axis=None, out=None, keepdims=...")
 pv = gone("pv")
 rate = gone("rate")
 real = official_function("real", "val")
-result_type = official_function("result_type")
 rollaxis = official_function("rollaxis", "a, axis, start=0")
 roots = official_function("roots", "p")
 searchsorted = official_function("searchsorted", "a, v, side='left', sorter=None")

@@ -11,7 +11,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.numpy.array import ndarray
-from gluonish.numpy.calls import NUMBERS, as_value, call
+from gluonish.numpy.calls import NUMBERS, as_tuple, as_value, call
 from gluonish.numpy.elements import where
 from gluonish.numpy.official import call_official, official_function
 from gluonish.numpy.products import cross, matmul, outer, tensordot, vecdot
@@ -105,7 +105,7 @@ def det(a: Any) -> Any:
 
 def slogdet(a: Any) -> Any:
     """Return sign and logarithm of the absolute value of the determinants of (..., N, N)."""
-    return call("_npi_slogdet", (a,), what="slogdet")
+    return as_tuple(call("_npi_slogdet", (a,), what="slogdet"))
 
 
 def inv(a: Any) -> Any:

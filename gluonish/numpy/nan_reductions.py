@@ -126,4 +126,7 @@ def nanstd(
 def _filled(a: Any, neutral: int, what: str) -> Any:
     """Return an array with a neutral element for NaN."""
     value = as_value(a, what)
+    spec = getattr(value, "_spec", None)  # a Symbol has none
+    if spec is not None and spec.dtype.kind in "iub":  # summed in 64 bits, as in NumPy
+        return value.astype("uint64" if spec.dtype.kind == "u" else "int64", copy=False)
     return where(not_equal(value, value), neutral, value)

@@ -5,6 +5,8 @@ from typing import Any
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
+from gluonish.core.mxnet_rules import follows_mxnet2
+from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.numpy.calls import NUMBERS, as_value, axis_in, call, is_value, pieces
 from gluonish.numpy.creation import array, full
 from gluonish.numpy.elements import where as chosen
@@ -129,7 +131,19 @@ def product(
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False
 ) -> Any:
-    """Return the mean over axes, float32 for integers; arguments as for `sum`."""
+    """Return the mean over axes; arguments as for `sum`.
+
+    Args:
+        a: Array of any shape.
+        axis: Axis or axes; None for all.
+        dtype: Element type of the result and of the accumulation; by default that of ``a``, and for
+            integers float32 (float64 while `npx.is_np_default_dtype`). By the rules of MXNet 2.0
+            the default is float32 for all types.
+        out: Array that the result is written to, of its shape and dtype.
+        keepdims: Whether to keep the reduced axes, with size 1.
+    """
+    if dtype is None and follows_mxnet2():
+        dtype = "float64" if is_np_default_dtype() else "float32"
     params = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
     return call("_npi_mean", (a,), params, out, "mean")
 
@@ -249,10 +263,13 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
     Args:
         a: Array of any shape; bools are counted, as int64.
         axis: Axis; None for the flattened array.
-        dtype: Element type of the result; that of ``a`` by default.
+        dtype: Element type of the result; by default that of ``a``, and 64 bits for integers.
         out: Array that the result is written to, of its shape and dtype.
     """
     value = as_value(a, "cumprod")
+    spec = getattr(value, "_spec", None)  # a Symbol has none
+    if dtype is None and spec is not None and spec.dtype.kind in "iub":
+        dtype = "uint64" if spec.dtype.kind == "u" else "int64"
     if dtype is not None:
         value = value.astype(dtype, copy=False)
     if axis is None:

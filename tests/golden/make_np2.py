@@ -36,25 +36,40 @@ def part_of(value):
     return [name, list(values.shape), values.reshape(-1).tolist()]
 
 
-def answer_of(call, defaults):
-    """Return kind and parts of the answer to a call."""
-    import numpy
-    from mxnet import np, npx
+def changers(np):
+    """Return functions that change an array and return it, by name."""
 
     def put_diagonal(array, value):
         np.fill_diagonal(array, value)
         return array
 
+    def put(array, key, value):
+        array[key] = value
+        return array
+
+    def inplace(array, operator, value):
+        exec(f"array {operator} value")
+        return array
+
+    return {"put_diagonal": put_diagonal, "put": put, "inplace": inplace}
+
+
+def answer_of(call, defaults):
+    """Return kind and parts of the answer to a call."""
+    import numpy
+    from mxnet import np, npx
+
     npx.set_np(dtype=defaults)
     everything = {**inputs(), **more_inputs()}
     given = {name: np.array(value, dtype=value.dtype) for name, value in everything.items()}
-    names = {"np": np, "npx": npx, "numpy": numpy, "put_diagonal": put_diagonal, **given}
+    names = {"np": np, "npx": npx, "numpy": numpy, **changers(np), **given}
     try:
         answer = eval(call, names)
         several = isinstance(answer, (list, tuple))
         parts = [part_of(x) for x in (answer if several else [answer])]
-    except Exception as error:  # noqa: BLE001  # any refusal is an answer
-        return ["error", "%s: %s" % (type(error).__name__, str(error).strip().split("\n")[-1][:80])]
+    except Exception as error:  # any refusal is an answer
+        last = str(error).strip().split("\n")[-1][:80]
+        return ["error", f"{type(error).__name__}: {last}"]
     kind = type(answer).__name__ if several else "array" if hasattr(answer, "shape") else "number"
     return [kind, *parts]
 
@@ -62,7 +77,9 @@ def answer_of(call, defaults):
 def run(keys, start):
     """Print the answers from a position on, one a line."""
     for key in keys[start:]:
-        print(json.dumps(answer_of(key.replace("64:", "", 1), key.startswith("64:"))), flush=True)
+        answer = answer_of(key.replace("64:", "", 1), key.startswith("64:"))
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
 
 
 def main():
@@ -77,7 +94,7 @@ def main():
             [sys.executable, __file__, str(len(answers))],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            universal_newlines=True,
+            text=True,
             check=False,
         )
         for line in child.stdout.split("\n"):

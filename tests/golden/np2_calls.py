@@ -1,8 +1,8 @@
 """Calls of every function of mx.np, as text, that MXNet 2.0.0b1 and gluonish both evaluate.
 
 `CALLS` has them by function; `DEFAULTS` are those that are evaluated with `npx.set_np(dtype=True)`,
-too. The calls name the arrays of np_face_calls.py and of `more_inputs`. It imports NumPy alone, since both
-interpreters run it (MXNet's is Python 3.8).
+too. The calls name the arrays of np_face_calls.py and of `more_inputs`. It imports NumPy alone,
+since both interpreters run it (MXNet's is Python 3.8).
 """
 
 from __future__ import annotations
@@ -36,39 +36,67 @@ _COMPARISONS = (
 _BITS = ("bitwise_and", "bitwise_or", "bitwise_xor")
 _WHOLE = (*_BITS, "bitwise_left_shift", "bitwise_right_shift", "gcd", "lcm")
 _REDUCED = ("sum", "prod", "mean", "max", "min", "amax", "amin", "std", "var")
-_PROMOTED = ("i + a", "i + h", "f + u", "f + i", "u + i", "i + k", "h + a", "a + d", "m + f", "m + m")
+_OPERATORS = (
+    *("i + a", "i + h", "f + u", "f + i", "u + i", "i + k", "h + a", "a + d", "m + f", "m + m"),
+    *("i + 2.5", "f + 2.5", "m + 1", "m + 1.5", "u + 1", "f * 300", "i / 2", "i / j", "f / f"),
+    *("i // 2", "i // 2.0", "i % 2.5", "2**i", "i**2", "a**2", "-a", "abs(a)", "~i", "i & j"),
+    *("i << 1", "i >> 1", "a @ b.T", "v @ w", "a > b", "a == b", "i == a[0]", "a != 0", "m & m"),
+    *("a[0]", "a[-1, 1]", "a[:, 1]", "a[..., None]", "a[1:, ::-1]", "a[a > 0]", "a[m]", "a[()]"),
+    *("a[i % 2]", "a[[0, 1], [1, 2]]", "a[:, [0, 2]]", "a[np.array([True, False])]", "z[()]"),
+    *("e[0:0]", "a[0:0]", "a[5:]", "a.T", "a.size", "a.ndim", "z.item()", "i.tolist()", "a.sort()"),
+    *("a.argsort()", "a.flatten()", "a.reshape(3, -1)", "a.reshape((3, 2))", "a.astype('int32')"),
+    *("a.clip(-1, 1)", "a.cumsum(axis=1)", "a.dot(v)", "a.squeeze()", "a.swapaxes(0, 1)"),
+    *("a.transpose(1, 0)", "a.take(j)", "a.repeat(2)", "a.copy()", "a.round()", "i.mean()"),
+    *("a.argmax(axis=1)", "a.any()", "m.all()", "a.nonzero()", "t.diagonal()", "v.tile(2)"),
+    *("float(z)", "int(c)", "bool(z)", "len(a)", "np.sin(2)", "np.add(1, 2)", "np.exp(1.0)"),
+    *("numpy.sum(a)", "numpy.mean(a, axis=0)", "numpy.concatenate([a, b])", "numpy.add(a, 1)"),
+    *("put(a, 0, 5)", "put(a, (slice(None), 1), v[:2])", "put(a, a > 0, 0)", "put(a, m, 1.5)"),
+    *("put(a, Ellipsis, b)", "put(a, (0, 1), z)", "put(a, [0, 1], v)", "put(a, 1, a[0])"),
+    *("put(i, 0, 2.7)", "put(e, slice(None), 1)", "put(z, (), 3)", "put(a, (m,), a[m] * 2)"),
+    *("inplace(a, '+=', b)", "inplace(a, '*=', 2)", "inplace(a, '-=', z)", "inplace(i, '//=', 2)"),
+    *("inplace(a, '/=', 3)", "inplace(i, '+=', j)", "inplace(a, '**=', 2)", "inplace(i, '|=', j)"),
+)
 
 
 def _unary(name: str, values: str) -> list[str]:
     given = (values, "h + 1.5" if values == "p" else "h / 4", "d / 4", "i", "f", "u", "m", "z", "e")
     if values == "s":
         given = (values, "s.astype('float16')", "s.astype('float64')", "m", "z / 5", "e")
-    return ["np.%s(%s)" % (name, x) for x in given] + ["np.%s(%s, out=a * 0)" % (name, values)]
+    return [f"np.{name}({x})" for x in given] + [f"np.{name}({values}, out=a * 0)"]
 
 
 def _binary(name: str) -> list[str]:
     pairs = ("p, q", "p, 2", "2.5, p", "p, w * w + 1", "i, j + 1", "i, 2", "f, u + 1", "i, p[0]")
     more = ("i, 2.5", "h, 2", "h, p", "d, p", "z, 2", "e, v", "f, 1.5", "p, q, out=a * 0")
-    return ["np.%s(%s)" % (name, pair) for pair in pairs + more]
+    return [f"np.{name}({pair})" for pair in pairs + more]
 
 
 def _reduction(name: str) -> list[str]:
     given = ("a", "h", "d", "i", "f", "u", "m", "z", "t, axis=(0, 2)", "a, axis=1, keepdims=True")
     more = ("t, -1", "e, axis=1", "a, axis=()", "a, axis=0, out=v * 0")
-    methods = [] if name.startswith("am") else ["a.%s()" % name, "i.%s(axis=0)" % name]
-    return ["np.%s(%s)" % (name, x) for x in given + more] + methods
+    methods = [] if name.startswith("am") else [f"a.{name}()", f"i.{name}(axis=0)"]
+    return [f"np.{name}({x})" for x in given + more] + methods
 
 
 CALLS: dict[str, list[str]] = {
     **{name: _unary(name, values) for name, values in _UNARY.items()},
     **{name: _binary(name) for name in _BINARY},
     **{
-        name: ["np.%s(%s)" % (name, x) for x in ("p, q", "p, 2", "2, i", "i, j", "m, m", "z, e", "i, p[0]")]
+        name: [
+            f"np.{name}({x})" for x in ("p, q", "p, 2", "2, i", "i, j", "m, m", "z, e", "i, p[0]")
+        ]
         for name in _COMPARISONS
     },
-    **{name: ["np.%s(%s)" % (name, x) for x in ("i, j", "i, 2", "3, j", "f, f", "u, u", "c, i", "k, i")] for name in _WHOLE},
-    **{name: ["np.%s(%s)" % (name, x) for x in ("i", "f", "u", "m", "c")] for name in ("invert", "bitwise_not", "bitwise_invert")},
+    **{
+        name: [f"np.{name}({x})" for x in ("i, j", "i, 2", "3, j", "f, f", "u, u", "c, i", "k, i")]
+        for name in _WHOLE
+    },
+    **{
+        name: [f"np.{name}({x})" for x in ("i", "f", "u", "m", "c")]
+        for name in ("invert", "bitwise_not", "bitwise_invert")
+    },
     **{name: _reduction(name) for name in _REDUCED},
+    "operators": list(_OPERATORS),
 }
 # Arguments by function; with = whole expressions.
 _MORE = """
@@ -77,13 +105,16 @@ all: (a) ; (m) ; (m, axis=0) ; (i, axis=0, keepdims=True) ; (e) ; (z) ; (e, axis
 sometrue: (a) ; (m, axis=0)
 argmax: (a) ; (a, axis=0) ; (i) ; (t, axis=1, keepdims=True) ; (z) ; (h, axis=-1) ; (f)
 argmin: (a) ; (a, axis=0) ; (i) ; (t, axis=1, keepdims=True) ; (z) ; (h, axis=-1) ; (f)
-cumsum: (a) ; (a, axis=1) ; (i) ; (f) ; (m) ; (h) ; (z) ; (e, axis=0) ; (a, axis=0, dtype='float64')
+cumsum: (a) ; (a, axis=1) ; (i) ; (f) ; (m) ; (h) ; (z) ; (e, axis=0)
+cumsum: (a, axis=0, dtype='float64')
 cumprod: (a) ; (a, axis=1) ; (i) ; (f) ; (u) ; (z) ; (e, axis=0) ; (a, axis=0, dtype='float64')
 product: (a) ; (a, axis=1)
 average: (a) ; (a, axis=0) ; (a, axis=1, weights=w) ; (a, axis=0, returned=True) ; (h) ; (d)
 median: (a) ; (a, axis=0) ; (a, axis=1, keepdims=True) ; (t, axis=(0, 1)) ; (i) ; (h) ; (d) ; (n)
-percentile: (a, 30) ; (a, 30, axis=1, interpolation='lower') ; (a, q[0] * 10) ; (i, 50) ; (h, 25) ; (d, 25)
-quantile: (a, 0.3) ; (a, 0.3, axis=1, interpolation='higher') ; (a, s[0]) ; (i, 0.5) ; (d, 0.25, keepdims=True)
+percentile: (a, 30) ; (a, 30, axis=1, interpolation='lower') ; (a, q[0] * 10) ; (i, 50)
+percentile: (h, 25) ; (d, 25)
+quantile: (a, 0.3) ; (a, 0.3, axis=1, interpolation='higher') ; (a, s[0]) ; (i, 0.5)
+quantile: (d, 0.25, keepdims=True)
 bincount: (j) ; (j, weights=v) ; (j, minlength=5) ; (k)
 histogram: (v, bins=3, range=(-2, 2)) ; (v, bins=np.array([-3., 0., 3.]))
 reshape: (a, (3, 2)) ; (a, -1) ; (a, (3, -1)) ; (e, (3, 0)) ; (z, (1, 1)) ; (i, (3, 1))
@@ -105,7 +136,10 @@ roll: (a, 1) ; (a, 1, axis=1) ; (a, (1, 2), axis=(0, 1)) ; (e, 1) ; (i, -1)
 tile: (a, 2) ; (v, (2, 1)) ; (z, 3) ; (a, (2, 1, 2))
 repeat: (a, 2) ; (a, 2, axis=0) ; (v, [1, 0, 2])
 resize: (v, (2, 4)) ; (a, 4)
-pad: (v, (1, 2)) ; (a, ((1, 0), (2, 1))) ; (v, (1, 2), mode='edge') ; (a, ((1, 1), (0, 0)), mode='reflect', reflect_type='even') ; (v, (1, 2), mode='symmetric', reflect_type='even') ; (a, ((1, 1), (0, 0)), mode='maximum') ; (i, (1, 1), mode='constant', constant_values=7)
+pad: (v, (1, 2)) ; (a, ((1, 0), (2, 1))) ; (v, (1, 2), mode='edge')
+pad: (a, ((1, 1), (0, 0)), mode='reflect', reflect_type='even')
+pad: (v, (1, 2), mode='symmetric', reflect_type='even') ; (a, ((1, 1), (0, 0)), mode='maximum')
+pad: (i, (1, 1), mode='constant', constant_values=7)
 diag: (v) ; (a) ; (a, 1) ; (v, -1) ; (v=v) ; (i)
 diagflat: (a) ; (v, 1) ; (v=v)
 diagonal: (t) ; (t, 1, 1, 2)
@@ -139,7 +173,8 @@ array_split: (v, 2) ; (a, [1, 2], axis=1)
 hsplit: (a, 3) ; (v, [1])
 vsplit: (a, 2)
 dsplit: (t, 2)
-take: (v, j) ; (a, j, axis=1, mode='clip') ; (v, np.array([-1, 4], dtype='int64'), mode='wrap') ; (a, 1, axis=0) ; (i, j)
+take: (v, j) ; (a, j, axis=1, mode='clip') ; (v, np.array([-1, 4], dtype='int64'), mode='wrap')
+take: (a, 1, axis=0) ; (i, j)
 take_along_axis: (a, np.argsort(a), 1)
 sort: (a) ; (a, axis=0) ; (a, 1, True) ; (a, None) ; (i) ; (h) ; (e)
 argsort: (a) ; (a, axis=0) ; (a, 1, True) ; (i) ; (h)
@@ -147,7 +182,8 @@ msort: (a)
 partition: (v, 1)
 argpartition: (np.array([3., 1., 2.]), 1)
 lexsort: ((v, w))
-where: (m, a, b) ; (m, a, 0) ; (m, 1.5, a) ; (m, 1, 0) ; (m) ; (i > 1, i, 2) ; (i > 1, i, 2.5) ; (m, a, i) ; (m, h, a) ; (z > 0, a, b) ; (m, f, u)
+where: (m, a, b) ; (m, a, 0) ; (m, 1.5, a) ; (m, 1, 0) ; (m) ; (i > 1, i, 2) ; (i > 1, i, 2.5)
+where: (m, a, i) ; (m, h, a) ; (z > 0, a, b) ; (m, f, u)
 nonzero: (a) ; (m) ; (e) ; (i - 1)
 flatnonzero: (a - a[0])
 argwhere: (m)
@@ -157,7 +193,8 @@ unique_all: (i)
 unique_inverse: (i)
 unique_values: (i)
 clip: (a, -1, 1) ; (a, None, 0.5) ; (i, 1, 2) ; (h, 0, 1) ; (z, 0, 1) ; (a, -1, 1, out=a * 0)
-delete: (v, 1) ; (a, 0, axis=1) ; (v, slice(0, 2)) ; (v, np.array([0, 2], dtype='int64')) ; (i, [0])
+delete: (v, 1) ; (a, 0, axis=1) ; (v, slice(0, 2)) ; (v, np.array([0, 2], dtype='int64'))
+delete: (i, [0])
 insert: (v, 1, 5.) ; (v, 1, w) ; (a, 1, v, axis=0) ; (i, 0, 9)
 unravel_index: (np.array([1, 5], dtype='int64'), (2, 3))
 around: (a) ; (a, 1) ; (a * 10, -1) ; (i) ; (h, 1)
@@ -174,20 +211,29 @@ vdot: (a, b) ; (v, w)
 tensordot: (a, b) ; (a, b, axes=([0], [0])) ; (t, t, ([2], [2])) ; (v, w, 0)
 kron: (a, x) ; (v, w) ; (z, a)
 cross: (v, w) ; (a, b) ; (a[:, :2], b[:, :2]) ; (a[:, :2], b) ; (a.T, b.T, axis=0)
-einsum: ('ij,kj->ik', a, b) ; ('ij->j', a) ; ('ii', x) ; ('ij,jk,kl', x, x, x, optimize=True) ; ('i,i', i, j)
+einsum: ('ij,kj->ik', a, b) ; ('ij->j', a) ; ('ii', x) ; ('ij,jk,kl', x, x, x, optimize=True)
+einsum: ('i,i', i, j)
 polyval: (v, a) ; (v, z)
-array: ([1, 2]) ; ([1.5, 2]) ; ([True, False]) ; (3) ; (True) ; (3.5) ; (numpy.array([1., 2.])) ; (numpy.array([1, 2])) ; (numpy.array([1, 2], 'int8')) ; (numpy.array([True])) ; (numpy.float64(1.5)) ; (numpy.int32(1)) ; ([numpy.array([1, 2]), numpy.array([3, 4])]) ; ([d[0]]) ; (i) ; (d) ; (h) ; ((1, 2), dtype=int) ; ([1], dtype=bool) ; ([]) ; (numpy.ones(2, 'float16')) ; (numpy.array([1., 2.]), dtype='float64')
-asarray: (numpy.array([1., 2.])) ; (numpy.array([1, 2])) ; ([1, 2]) ; (i) ; (d) ; (3) ; (3.5) ; (i, dtype='float32')
+array: ([1, 2]) ; ([1.5, 2]) ; ([True, False]) ; (3) ; (True) ; (3.5) ; (numpy.array([1., 2.]))
+array: (numpy.array([1, 2])) ; (numpy.array([1, 2], 'int8')) ; (numpy.array([True]))
+array: (numpy.float64(1.5)) ; (numpy.int32(1)) ; ([numpy.array([1, 2]), numpy.array([3, 4])])
+array: ([d[0]]) ; (i) ; (d) ; (h) ; ((1, 2), dtype=int) ; ([1], dtype=bool) ; ([])
+array: (numpy.ones(2, 'float16')) ; (numpy.array([1., 2.]), dtype='float64')
+asarray: (numpy.array([1., 2.])) ; (numpy.array([1, 2])) ; ([1, 2]) ; (i) ; (d) ; (3) ; (3.5)
+asarray: (i, dtype='float32')
 zeros: ((2, 3)) ; (2, dtype=int) ; (2, dtype=bool) ; ((0, 3)) ; (()) ; (3, 'int8')
 ones: ((2, 3)) ; (2, dtype='bool') ; (2, dtype='float16')
-full: ((2,), 3) ; ((2,), 3.5) ; ((2,), True) ; ((2,), 3, dtype='int8') ; ((2, 3), v) ; ((2,), numpy.int32(3)) ; ((), 2)
+full: ((2,), 3) ; ((2,), 3.5) ; ((2,), True) ; ((2,), 3, dtype='int8') ; ((2, 3), v)
+full: ((2,), numpy.int32(3)) ; ((), 2)
 full_like: (i, 3.5) ; (a, 2) ; (a, 2, dtype='int8') ; (m, True) ; (e, 1)
 zeros_like: (i) ; (a) ; (m) ; (a, dtype='int32')
 ones_like: (i) ; (a) ; (m) ; (f, dtype='float64')
 empty: ((0, 2)) ; ((0,), dtype='int8')
 empty_like: (e) ; (e, dtype='int32')
-arange: (3) ; (3.5) ; (1, 7, 2) ; (5, dtype='int32') ; (0, 1, 0.25) ; (0) ; (3, dtype='float64') ; (2, 0, -1)
-linspace: (0, 1, 5) ; (0, 1, 5, endpoint=False) ; (0, 1, 3, retstep=True) ; (0, 4, 3, dtype='int32') ; (1, 2, 0)
+arange: (3) ; (3.5) ; (1, 7, 2) ; (5, dtype='int32') ; (0, 1, 0.25) ; (0) ; (3, dtype='float64')
+arange: (2, 0, -1)
+linspace: (0, 1, 5) ; (0, 1, 5, endpoint=False) ; (0, 1, 3, retstep=True)
+linspace: (0, 4, 3, dtype='int32') ; (1, 2, 0)
 logspace: (0, 1, 3) ; (0, 3, 4, base=2.0) ; (0, 1, 2, dtype='float64')
 eye: (2) ; (2, 3, 1) ; (2, dtype='int32')
 identity: (2) ; (2, dtype='int8')
@@ -269,7 +315,9 @@ trapz: (a)
 trim_zeros: (np.array([0., 1, 0]))
 unwrap: (v * 5)
 vander: (v)
-linalg.norm: (a) ; (a, axis=1) ; (a, ord='fro') ; (v, ord=1) ; (v, ord=3) ; (a, 'nuc') ; (a, 2) ; (a, -2) ; (a, 1) ; (x, axis=(0, 1), keepdims=True) ; (t, axis=-1) ; (h) ; (d) ; (v, numpy.inf)
+linalg.norm: (a) ; (a, axis=1) ; (a, ord='fro') ; (v, ord=1) ; (v, ord=3) ; (a, 'nuc') ; (a, 2)
+linalg.norm: (a, -2) ; (a, 1) ; (x, axis=(0, 1), keepdims=True) ; (t, axis=-1) ; (h) ; (d)
+linalg.norm: (v, numpy.inf)
 linalg.inv: (x) ; (x.astype('float64'))
 linalg.det: (x) ; (x[None])
 linalg.slogdet: (x)
@@ -298,12 +346,13 @@ linalg.outer: (v, w)
 linalg.tensordot: (a, b)
 linalg.matrix_norm: (x) ; (t, ord=1) ; (x, keepdims=True)
 linalg.matrix_transpose: (t) ; (a=x)
-linalg.vector_norm: (v) ; (a) ; (a, axis=1) ; (a, ord=1, axis=0) ; (a, ord=numpy.inf, keepdims=True)
+linalg.vector_norm: (v) ; (a) ; (a, axis=1) ; (a, ord=1, axis=0)
+linalg.vector_norm: (a, ord=numpy.inf, keepdims=True)
 """
 for _line in _MORE.strip().split("\n"):
     _name, _given = _line.split(": ", 1)
     CALLS.setdefault(_name, []).extend(
-        _text[1:] if _text.startswith("=") else "np.%s%s" % (_name, _text)
+        _text[1:] if _text.startswith("=") else f"np.{_name}{_text}"
         for _text in _given.split(" ; ")
     )
 
@@ -325,4 +374,3 @@ def more_inputs() -> dict[str, numpy.ndarray]:
         "c": numpy.array(5, "int32"),
         "f": numpy.array([3, 1, 7], "int8"),
     }
-
