@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
-from gluonish.core.mxnet_rules import follows_mxnet2
+from gluonish.core.mxnet_rules import follows_mxnet, follows_mxnet2
 from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.numpy.calls import NUMBERS, as_value, axis_in, call, is_value, pieces
 from gluonish.numpy.creation import array, full
@@ -160,8 +160,17 @@ def std(
 ) -> Any:
     """Return the standard deviation over axes; arguments as for `var`."""
     ddof = ddof if correction is None else correction
+    dtype = _fraction_dtype(a) if dtype is None else dtype
     params = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
     return call("_npi_std", (a,), params, out, "std")
+
+
+def _fraction_dtype(a: Any) -> str | None:
+    """Return float32, or float64 as NumPy's default, for integers; in MXNet they stay integers."""
+    spec = getattr(a, "_spec", None)  # a Symbol has none
+    if spec is None or spec.dtype.kind not in "iu" or follows_mxnet():
+        return None
+    return "float64" if is_np_default_dtype() else "float32"
 
 
 def var(
@@ -179,13 +188,15 @@ def var(
     Args:
         a: Array of any shape.
         axis: Axis or axes; None for all.
-        dtype: Element type of the result.
+        dtype: Element type of the result; by default that of ``a``, and float32 for integers. By
+            the rules of MXNet those keep their type, and the result is rounded down.
         out: Array that the result is written to, of its shape and dtype.
         ddof: The sum of squares is divided by the count minus ``ddof``.
         keepdims: Whether to keep the reduced axes, with size 1.
         correction: The array API's and MXNet 2.0's name of ``ddof``.
     """
     ddof = ddof if correction is None else correction
+    dtype = _fraction_dtype(a) if dtype is None else dtype
     params = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
     return call("_npi_var", (a,), params, out, "var")
 
@@ -367,6 +378,9 @@ def average(
     Returns:
         The mean, or a list of it and the sum of weights.
     """
+    fraction = _fraction_dtype(a)
+    if fraction is not None:
+        a = a.astype(fraction)
     params = {"axis": axis, "returned": returned, "weighted": weights is not None}
     inputs = (a,) if weights is None else (a, weights)
     result = call("_npi_average", inputs, params, out, "average")

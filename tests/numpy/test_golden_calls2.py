@@ -186,6 +186,7 @@ OWN_RULES = {
     *("np.array", "np.asarray"),
     *("np.mean", "a.mean", "i.mean"),
     "a.sort",
+    *("np.std", "np.var", "np.average"),  # of integers
 }
 
 
