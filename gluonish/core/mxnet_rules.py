@@ -194,6 +194,16 @@ DIFFERENCES2 = (
         "gets lists, of `aggregate_num` weights at most",
         "gets one weight at a time",
     ),
+    Difference(
+        "`Parameter.name`",
+        "is the name without the prefix of its Block, `weight`",
+        "is the full name, `net0_dense0_weight`",
+    ),
+    Difference(
+        "`Block.name` and `prefix`",
+        "may be set, as attributes that 2.0 lacks",
+        "are read-only",
+    ),
 )
 
 _rules = Rules.GLUONISH

@@ -145,5 +145,8 @@ def test_all_weights_decay_and_attributes_are_those_of_mxnet() -> None:
     assert optimizer.wd_mult == {}
     groups = {"sgd": 1, "adam": 1, "adamw": 4, "lamb": 4, "lans": 4, "adabelief": 4, "lars": 1}
     assert {name: create(name).aggregate_num for name in groups} == groups
-    assert create("rmsprop").rho == create("rmsprop").momentum == 0.9
-    assert create("adagrad").epsilon == create("groupadagrad").float_stable_eps == 1e-6
+    rmsprop, grads = mx.optimizer.RMSProp(), mx.optimizer.AdaGrad()
+    assert rmsprop.rho == rmsprop.momentum == 0.9
+    rmsprop.rho, rmsprop.momentum, grads.epsilon = 0.5, 0.25, 0.125
+    found = (rmsprop.gamma1, rmsprop.gamma2, grads.float_stable_eps)
+    assert found == (0.5, 0.25, 0.125)
