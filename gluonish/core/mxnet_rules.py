@@ -213,6 +213,42 @@ DIFFERENCES2 = (
         "returns a sorted copy",
         "is refused, as NumPy's sorts in place",
     ),
+    Difference(
+        "weight decay of parameters whose names end neither in `_weight` nor in `_gamma`",
+        "applies, where names come by `param_idx2name`",
+        "is 0, as in 1.9; a Trainer's parameters decay by their own `wd_mult`",
+    ),
+    Difference(
+        "formulas and defaults of AdaGrad, AdaDelta, RMSProp, Adamax, DCASGD, GroupAdaGrad and "
+        "LARS; clipping in Adam, Nadam, FTML and RMSProp",
+        "are those of 2.0, which clips before it adds weight decay; see each class",
+        "are those of 1.9",
+    ),
+    Difference(
+        "positional arguments of optimizers",
+        "begin with `learning_rate`: `SGD(0.1, 0.9)`",
+        "have the order of 1.9: `SGD(0.9)` is the momentum",
+    ),
+    Difference(
+        "a scheduler's `base_lr` in SGD, AdaGrad, ... without `learning_rate`",
+        "becomes the optimizer's default rate, with a printed notice",
+        "stays",
+    ),
+    Difference(
+        "a user's optimizer that defines `update`",
+        "gets lists, of `aggregate_num` weights at most",
+        "gets one weight at a time",
+    ),
+    Difference(
+        "`Parameter.name`",
+        "is the name without the prefix of its Block, `weight`",
+        "is the full name, `net0_dense0_weight`",
+    ),
+    Difference(
+        "`Block.name` and `prefix`",
+        "may be set, as attributes that 2.0 lacks",
+        "are read-only",
+    ),
 )
 
 _rules = Rules.GLUONISH

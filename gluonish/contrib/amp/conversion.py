@@ -463,7 +463,7 @@ def convert_hybrid_block(
             f"convert_hybrid_block: expected a HybridBlock, got {type(block).__name__}"
         )
     inputs, outputs, dtypes = graph_of(block, data_example)
-    parameters = {p.name: p for p in block.collect_params().values()}
+    parameters = {p._full_name: p for p in block.collect_params().values()}
     auxiliary = set(outputs.list_auxiliary_states())
     values = {name: p._reduce() for name, p in parameters.items() if p.shape is not None}
     converted, args, auxs = convert_model(

@@ -214,7 +214,7 @@ def common_contexts(params: Sequence[Parameter]) -> list[Context]:
         current = param.list_ctx()
         if contexts is not None and current != contexts:
             raise ArgumentError(
-                f"Trainer: expected all Parameters on {contexts}, got {param.name} on {current}; "
+                f"Trainer: expected all Parameters on {contexts}, got {param._full_name} on {current}; "
                 "initialize them with one ctx, or call reset_ctx"
             )
         contexts = current
