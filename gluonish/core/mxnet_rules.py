@@ -150,6 +150,11 @@ DIFFERENCES = (
         "mean its outputs, where imperatively they mean rows",
         "are refused",
     ),
+    Difference(
+        "a Parameter set as an attribute that holds another one",
+        "is refused",
+        "replaces it: `b.weight = a.weight` shares the weight, as in 2.0",
+    ),
     Difference("a misspelt option of `hybridize`", "is ignored", "is refused"),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
@@ -187,6 +192,31 @@ DIFFERENCES2 = (
         "`NAG`",
         "has a momentum of 0.9 by default, and decays with the old weight",
         "has none by default, and decays its momentum with the new weight, as in 1.9",
+    ),
+    Difference(
+        "names of parameters of a SymbolBlock in files of `save_parameters`",
+        "are whole",
+        "lack the text with which all of them begin, as in 1.9",
+    ),
+    Difference(
+        "a list or tuple that a layer of `nn.Sequential` or `nn.HybridSequential` returns",
+        "becomes the next layer's arguments, one for each element",
+        "is the next layer's argument, as a whole",
+    ),
+    Difference(
+        "the function of `nn.HybridLambda`",
+        "is called with the inputs",
+        "is called with `F`, which is `nd` or `sym`, before the inputs, as in 1.9",
+    ),
+    Difference(
+        "`gluon.utils.clip_global_norm`",
+        "returns a `float`",
+        "returns a `numpy.float32`, as in 1.9",
+    ),
+    Difference(
+        "batches of `CSVIter`, `ImageRecordIter` and the other iterators of files",
+        "are `np` arrays after `npx.set_np`",
+        "are `nd` arrays",
     ),
     Difference(
         "`attach_grad` and `mark_variables` of a recorded `nd` array",

@@ -529,19 +529,20 @@ class HybridBlock(Block):
         self._inferred = None if traced is None else (traced, found.basis())
 
     def export(
-        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
-    ) -> tuple[str, str]:
+        self, path: str | os.PathLike[str] | None, epoch: int = 0, remove_amp_cast: bool = True
+    ) -> Any:
         """Export graph and parameters for `SymbolBlock.imports`, Module or MXNet.
 
         Args:
             path: Path prefix: the files are ``path-symbol.json`` and ``path-0000.params``. The
                 extension ``.safetensors`` or ``.npz`` selects the format of the parameters:
-                ``net.safetensors`` gives ``net-symbol.json`` and ``net-0000.safetensors``.
+                ``net.safetensors`` gives ``net-symbol.json`` and ``net-0000.safetensors``. None to
+                write nothing, and return what the files would hold.
             epoch: Number in the name of the parameter file, in four digits.
             remove_amp_cast: Whether to remove the casts of mixed precision from the graph.
 
         Returns:
-            The names of both files.
+            The names of both files; the graph as a Symbol and a dict of arrays if ``path`` is None.
 
         Raises:
             GraphError: There is no graph; hybridize the block and call it once first.

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.block.arguments import check_one_kind
 from gluonish.gluon.block.files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -69,7 +70,8 @@ class SymbolBlock(HybridBlock):
         variables or operators are ignored; auxiliary states have their operators' initial values.
         Shared parameters stay unchanged, also their ``grad_req``.
 
-        Files of `save_parameters` omit the common prefix of the names.
+        Files of `save_parameters` omit the common prefix of the names, except by the rules of MXNet
+        2.0.
         """
         auxiliary = set(self._symbol.list_auxiliary_states())
         for node in sorted(self._symbol._variables(), key=lambda node: node.name in auxiliary):
@@ -84,7 +86,8 @@ class SymbolBlock(HybridBlock):
             if node.name in auxiliary and self.params._find(node.name) is None:
                 arguments |= {"init": node.extra.get("__init__"), "grad_req": "null"}
             self.params.get(node.name, **arguments)
-        common = os.path.commonprefix(list(self.params.keys()))  # noqa: RUF071  # by character
+        names = list(self.params.keys())
+        common = "" if follows_mxnet2() else os.path.commonprefix(names)  # noqa: RUF071  # by character
         self._reg_params.update({name[len(common) :]: p for name, p in self.params.items()})
 
     @staticmethod

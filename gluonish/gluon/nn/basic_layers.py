@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, SupportsFloat
+from typing import Any, ClassVar, SupportsFloat
 
 import gluonish.ndarray as nd
 import gluonish.symbol as symbol
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -325,7 +326,7 @@ class HybridLambda(HybridBlock):
 
     Args:
         function: ``function(F, x, *args)``, where ``F`` is ``nd`` or ``sym``; or the name of a
-            function of both.
+            function of both. By the rules of MXNet 2.0, ``function(x, *args)``.
         prefix: See `HybridBlock`.
 
     Inputs:
@@ -339,8 +340,12 @@ class HybridLambda(HybridBlock):
         ArgumentTypeError: ``function`` is neither a name nor callable.
     """
 
+    has_hybrid_forward: ClassVar[bool] = True
+
     def __init__(self, function: str | Callable[..., Any], prefix: str | None = None) -> None:
         super().__init__(prefix=prefix)
+        if follows_mxnet2() and not isinstance(function, str):
+            self.__dict__["has_hybrid_forward"] = False
         if isinstance(function, str):
             _check_found(function, (nd, symbol), "HybridLambda")
             self._func = _by_name(function)
@@ -348,6 +353,15 @@ class HybridLambda(HybridBlock):
         else:
             self._func = function
             self._func_name = _name_of(function, "HybridLambda")
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Call the wrapped function: by the rules of MXNet 2.0 on arrays alone.
+
+        Args:
+            x: First input of the function.
+            *args: Further inputs.
+        """
+        return super().forward(x, *args) if self.has_hybrid_forward else self._func(x, *args)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, *args: Any) -> Any:
         """Call the wrapped function.

@@ -5,16 +5,28 @@ The parallel containers are named ``Concurrent`` and ``HybridConcurrent`` (``con
 """
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, Self, overload
 
 from gluonish.core.errors import OutOfBoundsError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.ndarray import concat
+
+
+_SEVERAL = (list, tuple)
+
+
+def _run(layers: Iterator[Block], inputs: Sequence[Any]) -> Any:
+    """Run layers, the first of them on several inputs, and return one output or a tuple."""
+    for layer in layers:
+        output = layer(*inputs)
+        inputs = output if isinstance(output, _SEVERAL) and follows_mxnet2() else (output,)
+    return inputs[0] if len(inputs) == 1 else tuple(inputs)
 
 
 class _Stack(Block):
@@ -115,20 +127,26 @@ class Sequential(_Stack):
         params: See `Block`.
 
     Inputs:
-        x: input of the first layer.
+        x, *args: inputs of the first layer.
 
     Outputs:
         y: output of the last layer; ``x`` itself without layers.
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any, *args: Any) -> Any:
         """Run the layers in order, each on the output of the previous one.
 
         Args:
-            x: Input of the first layer.
+            x: First input of the first layer.
+            *args: Further inputs of the first layer.
         """
-        for block in self._children.values():
+        layers = iter(self._children.values())
+        if args:
+            return _run(layers, (x, *args))
+        for block in layers:
             x = block(x)
+            if isinstance(x, _SEVERAL) and follows_mxnet2():
+                return _run(layers, x)
         return x
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
@@ -158,7 +176,7 @@ class HybridSequential(_Stack, HybridBlock):
         params: See `Block`.
 
     Inputs:
-        x: input of the first layer.
+        x, *args: inputs of the first layer.
 
     Outputs:
         y: output of the last layer; ``x`` itself without layers.
@@ -173,15 +191,21 @@ class HybridSequential(_Stack, HybridBlock):
         (4, 10)
     """
 
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+    def hybrid_forward(self, F: ModuleType, x: Tensor, *args: Tensor) -> Any:
         """Run the layers in order, each on the output of the previous one.
 
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
-            x: Input of the first layer.
+            x: First input of the first layer.
+            *args: Further inputs of the first layer.
         """
-        for block in self._children.values():
+        layers = iter(self._children.values())
+        if args:
+            return _run(layers, (x, *args))
+        for block in layers:
             x = block(x)
+            if isinstance(x, _SEVERAL) and follows_mxnet2():
+                return _run(layers, x)
         return x
 
 
