@@ -1,21 +1,17 @@
 """Which layer an error comes from, and messages about the arguments of a Block's call."""
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
-import gluonish.numpy as numpy
 from gluonish.core.errors import ArgumentTypeError, OperatorError, ParameterError
-from gluonish.core.habits import described_value, keyword_advice
+from gluonish.core.habits import described_value
 from gluonish.core.tracebacks import is_ours
 from gluonish.gluon.block.protocols import BlockTree, Named
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.paths import locate, location_of
-from gluonish.numpy.array import ndarray
 
-_UNKNOWN_KEYWORD = re.compile(r"(?:\w+\.)?(\w+)\(\) got an unexpected keyword argument '(\w+)'$")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -111,32 +107,6 @@ def binding_error(
     count = f"{required} to {len(inputs)}" if required < len(inputs) else f"{required}"
     plural = "" if count == "1" else "s"
     return ArgumentTypeError(f"{what}: expected {count} input{plural} ({names}), got {given}")
-
-
-def explain_keyword(error: BaseException) -> None:
-    """Append the right name to the error of a function of ``mx.np`` with an unknown keyword.
-
-    These functions are plain Python functions, whose calls Python itself refuses.
-
-    Args:
-        error: An error that leaves a Block; its message changes.
-    """
-    if type(error) is not TypeError or not error.args:
-        return
-    found = _UNKNOWN_KEYWORD.match(str(error.args[0]))
-    if found is None:
-        return
-    name, keyword = found.groups()
-    function = getattr(ndarray, name, None) or getattr(numpy, name, None)
-    if callable(function):
-        error.args = (f"{error.args[0]}{keyword_advice(keyword, _arguments(function))}",)
-
-
-def _arguments(function: Callable[..., Any]) -> list[str]:
-    try:
-        return list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return []
 
 
 def input_error(block: Named, value: object) -> ArgumentTypeError:

@@ -21,6 +21,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     OperatorError,
 )
+from gluonish.core.keyword_errors import explain_keyword
 from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.core.tracebacks import shorten
@@ -37,7 +38,6 @@ from gluonish.gluon.block.block import Block
 from gluonish.gluon.block.block_errors import (
     binding_error,
     child_error,
-    explain_keyword,
     input_error,
     refuse_assigned_data,
     refuse_unconstructed,
