@@ -57,3 +57,6 @@ def install() -> None:
     shell = None if get_shell is None else get_shell()
     if shell is not None and not shell.custom_exceptions:  # the program's own handler stays
         shell.set_custom_exc((Exception,), _show_in_notebook)
+
+
+install()

@@ -1,11 +1,10 @@
 """The last step of the import of gluonish: registers aliases and hooks.
 
-The hooks of lower layers get lazily loaded implementations, and uncaught errors short tracebacks.
-Then the imported objects are frozen
+The hooks of lower layers get lazily loaded implementations. Then the imported objects are frozen
 for the garbage collector.
 """
 
-from gluonish.core import hooks, shown_errors
+from gluonish.core import hooks
 from gluonish.core.collection_pause import end_import, freeze_imports
 from gluonish.core.lazy import extend
 from gluonish.core.loading import load, when_complete
@@ -41,6 +40,5 @@ when_complete(
     "einops._backends",
     lambda module: load("gluonish.contrib.einops_backend").register(module),
 )
-shown_errors.install()
 freeze_imports()
 end_import()

@@ -14,7 +14,6 @@ from gluonish.core.call_errors import explained
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, ParameterError
 from gluonish.core.habit_tables import BLOCK
 from gluonish.core.habits import add_habits
-from gluonish.core.keyword_errors import explain_keyword
 from gluonish.core.loading import load
 from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.tracebacks import short_traceback, shorten
@@ -22,6 +21,7 @@ from gluonish.core.versions import Version, VersionedDict
 from gluonish.gluon.block.block_errors import (
     check_prefix,
     child_error,
+    explain_call,
     refuse_unconstructed,
 )
 from gluonish.gluon.block.checkpointing import call_checkpointed
@@ -548,7 +548,7 @@ class Block(Movable):
             return forward(*args, **kwargs)
         except Exception as error:
             refuse_unconstructed(self)
-            explain_keyword(error)
+            explain_call(self, error, len(args))
             shorten(error, sys._getframe(1))
             raise
 
