@@ -193,7 +193,7 @@ def parameter_list(params: Any) -> list[Parameter]:
             f"Trainer: expected a list or dict of Parameters, got {type(params).__name__}; pass "
             "net.collect_params()"
         )
-    if not params:
+    if named and not params:
         warn_at_line(
             "Trainer: expected Parameters to train, got none; layers in a Python list or dict are "
             "no children of a Block: nn.Sequential is a list of layers"
