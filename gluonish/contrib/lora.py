@@ -223,7 +223,7 @@ def apply(
                 f"lora.apply: expected Dense layers, got {type(layer).__name__} at {path}"
             )
     for parameter in net.collect_params().values():
-        if not parameter.name.endswith(("lora_a", "lora_b")):
+        if not parameter._full_name.endswith(("lora_a", "lora_b")):
             _freeze(parameter)
     for layer in chosen.values():
         _adapt(layer, adapter)
@@ -305,7 +305,7 @@ def merge(net: Block) -> list[str]:
         layer.weight.set_data(total.astype(weight.dtype))
         for name in ("lora_a", "lora_b"):
             parameter = layer._reg_params.pop(name)
-            layer.params._params.pop(parameter.name)
+            layer.params._params.pop(parameter._full_name)
             delattr(layer, name)
         del layer._adapter
         _set_class(layer, next(x for x, adapted in _CLASSES.items() if type(layer) is adapted))
@@ -416,7 +416,7 @@ def _set(parameter: Any, value: NDArray, name: str) -> None:
     known = tuple(n or m for n, m in zip(parameter.shape, value.shape, strict=False))
     if known != value.shape or len(parameter.shape) != len(value.shape):
         raise ParameterError(
-            f"lora.load: expected {parameter.name} of shape {parameter.shape} at {name}, got "
+            f"lora.load: expected {parameter._full_name} of shape {parameter.shape} at {name}, got "
             f"{value.shape}"
         )
     parameter.shape = value.shape

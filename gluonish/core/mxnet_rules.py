@@ -79,6 +79,31 @@ DIFFERENCES = (
         "are refused",
         "are taken, and share their memory",
     ),
+    Difference(
+        "`np.sin`, `np.sqrt` and their kin of an `np` array of integers",
+        "have the array's dtype, and lose their fractions",
+        "are float16 for types of 8 bits and bool, else float32",
+    ),
+    Difference(
+        "`np.full` of an int, and `np.indices`",
+        "are float32, and int32",
+        "are int64, as in NumPy",
+    ),
+    Difference(
+        "`np` arrays of int8 and uint8, as in `x + y`",
+        "give int32",
+        "give int16, as in NumPy",
+    ),
+    Difference(
+        "`np.histogram` and `np.linalg.slogdet`",
+        "return a list",
+        "return a tuple, as in NumPy",
+    ),
+    Difference(
+        "`np.std`, `np.var` and `np.average` of integers",
+        "are integers, rounded down",
+        "are float32",
+    ),
     Difference("`np.mean` of an array without elements", "is 0", "is NaN, as in NumPy"),
     Difference(
         "a `sample_weight` of one axis for a loss of several",
@@ -197,6 +222,62 @@ DIFFERENCES2 = (
         "`attach_grad` and `mark_variables` of a recorded `nd` array",
         "keep it in the graph: the gradient goes on to what it was computed from",
         "cut it from the graph; `np` arrays are kept",
+    ),
+    Difference(
+        "`np.array` and `np.asarray` of a NumPy array, without a dtype",
+        "are float32, unless `npx.set_np(dtype=True)`",
+        "have its dtype",
+    ),
+    Difference(
+        "`np.asarray` of an int",
+        "is int64",
+        "is float32, as `np.array` of it",
+    ),
+    Difference(
+        "`np.mean` without a dtype",
+        "is float32, or float64 with `npx.set_np(dtype=True)`",
+        "has the array's dtype; that of integers is float32",
+    ),
+    Difference(
+        "`x.sort()` of an `np` array",
+        "returns a sorted copy",
+        "is refused, as NumPy's sorts in place",
+    ),
+    Difference(
+        "weight decay of parameters whose names end neither in `_weight` nor in `_gamma`",
+        "applies, where names come by `param_idx2name`",
+        "is 0, as in 1.9; a Trainer's parameters decay by their own `wd_mult`",
+    ),
+    Difference(
+        "formulas and defaults of AdaGrad, AdaDelta, RMSProp, Adamax, DCASGD, GroupAdaGrad and "
+        "LARS; clipping in Adam, Nadam, FTML and RMSProp",
+        "are those of 2.0, which clips before it adds weight decay; see each class",
+        "are those of 1.9",
+    ),
+    Difference(
+        "positional arguments of optimizers",
+        "begin with `learning_rate`: `SGD(0.1, 0.9)`",
+        "have the order of 1.9: `SGD(0.9)` is the momentum",
+    ),
+    Difference(
+        "a scheduler's `base_lr` in SGD, AdaGrad, ... without `learning_rate`",
+        "becomes the optimizer's default rate, with a printed notice",
+        "stays",
+    ),
+    Difference(
+        "a user's optimizer that defines `update`",
+        "gets lists, of `aggregate_num` weights at most",
+        "gets one weight at a time",
+    ),
+    Difference(
+        "`Parameter.name`",
+        "is the name without the prefix of its Block, `weight`",
+        "is the full name, `net0_dense0_weight`",
+    ),
+    Difference(
+        "`Block.name` and `prefix`",
+        "may be set, as attributes that 2.0 lacks",
+        "are read-only",
     ),
 )
 

@@ -205,6 +205,10 @@ class MXDataIter(DataIter):
         batch = self._current()
         return None if batch.label is None else batch.label[0]
 
+    def getitems(self) -> list[Any]:
+        """Return the arrays of the current batch: the data, and the labels if there are any."""
+        return [x for x in (self.getdata(), self.getlabel()) if x is not None]
+
     def getindex(self) -> Any:
         """Return the ids of the current batch's samples, uint64 (batch_size,); None if unknown."""
         return self._current().index

@@ -32,6 +32,18 @@ from gluonish.ops.updates.rules import (
     SGD_MOMENTUM,
     Rule,
 )
+from gluonish.ops.updates.rules2 import (
+    ADADELTA2,
+    ADAGRAD2,
+    ADAM2,
+    ADAMAX2,
+    DCASGD2,
+    DCASGD_MOMENTUM2,
+    FTML2,
+    NADAM2,
+    RMSPROP2,
+    RMSPROP_CENTERED2,
+)
 from gluonish.ops.updates.sign import DCASGD, DCASGD_MOMENTUM, SIGNSGD, SIGNUM_STEPS
 
 Scalars = Mapping[str, float]
@@ -113,7 +125,7 @@ _COMPENSATED = (
     "previous = w",
 )
 _LARS_STEP = (_CLIPPED, _DECAYED, "g = g * step")
-_LANS_SLOPE = (_CLIPPED, "g = g * grad_share")
+_LANS_SLOPE = ("g = g * grad_share", _CLIPPED)
 _LANS_DIRECTIONS = (
     "root = sqrt(var / var_share) + epsilon",
     "decay = w * wd",
@@ -167,7 +179,7 @@ def state_names(rule: Rule) -> tuple[str, ...]:
     return tuple("centre" if name == "g" else name for name in rule.states)
 
 
-FORMULAS: Mapping[Rule, Formula] = {
+_FORMULAS: Mapping[Rule, Formula] = {
     SGD: Formula((_CLIPPED, _DECAYED, "w = w - g * lr"), _CLIP),
     SGD_MOMENTUM: Formula((*_MOMENTUM, "w = w + mom"), {**_CLIP, **_same("momentum")}),
     NAG: Formula((*_MOMENTUM, "w = (w + mom * momentum) - g"), {**_CLIP, **_same("momentum")}),
@@ -310,7 +322,7 @@ FORMULAS: Mapping[Rule, Formula] = {
         (*_LANS_SLOPE, *_LANS_DIRECTIONS, "w = w - (averaged * near + current * far)"),
         {**_ADAM, **_BOUNDS},
         (
-            Norms((_CLIPPED,), ("g",), _LANS_SHARE),
+            Norms((), ("g",), _LANS_SHARE),
             Norms(
                 (*_LANS_SLOPE, *_MOMENTS, *_LANS_DIRECTIONS),
                 ("w", "averaged", "current"),
@@ -320,5 +332,64 @@ FORMULAS: Mapping[Rule, Formula] = {
         ),
         ("grad_share", "near", "far"),
         (),
+    ),
+}
+
+
+def _clipping_first(rule: Rule, changed: Mapping[str, str] | None = None) -> Formula:
+    """Return the formula of a rule, with the gradient clipped before weight decay is added.
+
+    Args:
+        rule: A rule whose formula adds weight decay before it clips.
+        changed: New text by text of its lines.
+    """
+    lines = _FORMULAS[rule].lines[2:]
+    for old, new in (changed or {}).items():
+        lines = tuple(line.replace(old, new) for line in lines)
+    return Formula((_CLIPPED, _DECAYED, *lines), _FORMULAS[rule].scalars)
+
+
+_COMPENSATED2 = (
+    _CLIPPED,
+    _DECAYED,
+    "g = (g + g * g * lamda * (w - previous)) * lr",
+    "previous = w",
+)
+
+FORMULAS: Mapping[Rule, Formula] = {
+    **_FORMULAS,
+    ADAM2: _clipping_first(ADAM),
+    NADAM2: _clipping_first(NADAM),
+    FTML2: _clipping_first(FTML_STEPS),
+    RMSPROP_CENTERED2: _clipping_first(RMSPROP_CENTERED),
+    RMSPROP2: _clipping_first(RMSPROP, {"sqrt(n + epsilon)": "(sqrt(n) + epsilon)"}),
+    ADAMAX2: Formula(
+        _clipping_first(ADAMAX, {"maximum(largest, tiny)": "(largest + epsilon)"}).lines,
+        {**_CLIP, **_same("beta1", "beta2", "epsilon"), **_rest("beta1")},
+    ),
+    ADAGRAD2: Formula(
+        (
+            _CLIPPED,
+            _DECAYED,
+            "history = history + g * g",
+            "w = w - g * lr / (sqrt(history) + epsilon)",
+        ),
+        {**_CLIP, **_same("epsilon")},
+    ),
+    ADADELTA2: Formula(
+        (
+            _CLIPPED,
+            _DECAYED,
+            "square = square * rho + g * g * rho_rest",
+            "g = sqrt(moved + epsilon) / sqrt(square + epsilon) * g",
+            "moved = moved * rho + g * g * rho_rest",
+            "w = w - g * lr",
+        ),
+        _FORMULAS[ADADELTA].scalars,
+    ),
+    DCASGD2: Formula((*_COMPENSATED2, "w = w - g"), _FORMULAS[DCASGD].scalars),
+    DCASGD_MOMENTUM2: Formula(
+        (*_COMPENSATED2, "mom = mom * momentum - g", "w = w + mom"),
+        _FORMULAS[DCASGD_MOMENTUM].scalars,
     ),
 }

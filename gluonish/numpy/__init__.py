@@ -58,6 +58,7 @@ from gluonish.numpy.constants import (
     bool,
     bool_,
     boolean_dtypes,
+    dtype,
     e,
     finfo,
     float16,
@@ -99,6 +100,7 @@ from gluonish.numpy.creation import (
     logspace,
     ones,
     ones_like,
+    tri,
     tril,
     triu,
     zeros,
@@ -135,6 +137,12 @@ from gluonish.numpy.joining import (
     unstack,
     vsplit,
     vstack,
+)
+from gluonish.numpy.nan_reductions import (
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
 )
 from gluonish.numpy.numerics import (
     around,
@@ -177,6 +185,7 @@ from gluonish.numpy.reductions import (
     cumulative_sum,
     max,
     mean,
+    median,
     min,
     percentile,
     prod,
@@ -226,10 +235,16 @@ from gluonish.numpy.shapes import (
     trace,
     transpose,
 )
+from gluonish.numpy.triangles import (
+    fill_diagonal,
+    tril_indices,
+    triu_indices,
+)
 from gluonish.numpy.type_functions import (
     astype,
     can_cast,
     isdtype,
+    result_type,
 )
 from gluonish.numpy.unary import (
     abs,
@@ -371,6 +386,7 @@ __all__ = [
     "dot",
     "dsplit",
     "dstack",
+    "dtype",
     "e",
     "ediff1d",
     "einsum",
@@ -382,6 +398,7 @@ __all__ = [
     "expm1",
     "eye",
     "fabs",
+    "fill_diagonal",
     "finfo",
     "fix",
     "flip",
@@ -447,6 +464,7 @@ __all__ = [
     "maximum",
     "may_share_memory",
     "mean",
+    "median",
     "meshgrid",
     "min",
     "minimum",
@@ -455,6 +473,10 @@ __all__ = [
     "multiply",
     "nan",
     "nan_to_num",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "ndarray",
     "negative",
     "newaxis",
@@ -482,6 +504,7 @@ __all__ = [
     "repeat",
     "reshape",
     "resize",
+    "result_type",
     "rint",
     "roll",
     "rot90",
@@ -513,8 +536,11 @@ __all__ = [
     "tile",
     "trace",
     "transpose",
+    "tri",
     "tril",
+    "tril_indices",
     "triu",
+    "triu_indices",
     "true_divide",
     "trunc",
     "uint16",

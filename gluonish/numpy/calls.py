@@ -29,6 +29,7 @@ from gluonish.ops.registry import Attrs, Operator, apply, find_operator
 __all__ = [
     "NUMBERS",
     "as_ints",
+    "as_tuple",
     "as_value",
     "axis_in",
     "call",
@@ -227,6 +228,11 @@ def pieces(result: Any) -> list[Any]:
     """Return an operator's outputs as a list, even if there is only one."""
     several = isinstance(result, list | tuple) or hasattr(result, "list_outputs")
     return list(result) if several else [result]
+
+
+def as_tuple(result: Any) -> Any:
+    """Return several outputs in a tuple, as NumPy does; those of MXNet 1.9 are in a list."""
+    return tuple(result) if isinstance(result, list) and not follows_mxnet1() else result
 
 
 def create(

@@ -48,13 +48,13 @@ __all__ = [
     "nanmedian",
     "nanmin",
     "nanpercentile",
-    "nanprod",
     "nanquantile",
     "ndim",
     "npv",
     "packbits",
     "partition",
     "piecewise",
+    "pmt",
     "poly",
     "polyadd",
     "polydiv",
@@ -69,7 +69,6 @@ __all__ = [
     "pv",
     "rate",
     "real",
-    "result_type",
     "rollaxis",
     "roots",
     "searchsorted",
@@ -153,9 +152,6 @@ nanpercentile = official_function(
     "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=..., *, "
     "interpolation=None",
 )
-nanprod = official_function(
-    "nanprod", "a, axis=None, dtype=None, out=None, keepdims=..., initial=..., where=..."
-)
 nanquantile = official_function(
     "nanquantile",
     "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=..., *, "
@@ -166,6 +162,7 @@ npv = gone("npv")
 packbits = official_function("packbits")
 partition = official_function("partition", "a, kth, axis=-1, kind='introselect', order=None")
 piecewise = official_function("piecewise", "x, condlist, funclist, *args, **kw")
+pmt = gone("pmt")
 poly = official_function("poly", "seq_of_zeros")
 polyadd = official_function("polyadd", "a1, a2")
 polydiv = official_function("polydiv", "u, v")
@@ -180,7 +177,6 @@ ptp = official_function("ptp", "a, axis=None, out=None, keepdims=...")
 pv = gone("pv")
 rate = gone("rate")
 real = official_function("real", "val")
-result_type = official_function("result_type")
 rollaxis = official_function("rollaxis", "a, axis, start=0")
 roots = official_function("roots", "p")
 searchsorted = official_function("searchsorted", "a, v, side='left', sorter=None")

@@ -11,9 +11,9 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.numpy.array import ndarray
-from gluonish.numpy.calls import NUMBERS, as_value, call
+from gluonish.numpy.calls import NUMBERS, as_tuple, as_value, call
 from gluonish.numpy.elements import where
-from gluonish.numpy.official import official_function
+from gluonish.numpy.official import call_official, official_function
 from gluonish.numpy.products import cross, matmul, outer, tensordot, vecdot
 from gluonish.numpy.reductions import max as largest
 from gluonish.numpy.reductions import min as smallest
@@ -61,7 +61,6 @@ __all__ = [
 cond = official_function("cond", "x, p=None", np.linalg, "linalg.")
 lstsq = official_function("lstsq", "a, b, rcond='warn'", np.linalg, "linalg.")
 matrix_power = official_function("matrix_power", "a, n", np.linalg, "linalg.")
-matrix_rank = official_function("matrix_rank", "A, tol=None, hermitian=False", np.linalg, "linalg.")
 multi_dot = official_function("multi_dot", "arrays, *, out=None", np.linalg, "linalg.")
 qr = official_function("qr", "a, mode='reduced'", np.linalg, "linalg.")
 
@@ -70,9 +69,33 @@ _HALF = 0.5
 _SMALL = 1 << 14  # elements up to which the overhead of an operator exceeds its work
 
 
-def cholesky(a: Any) -> Any:
-    """Return the lower triangular L of ``a = L L^T``, for (..., N, N) positive definite."""
-    return call("_npi_cholesky", (a,), what="cholesky")
+def matrix_rank(
+    A: Any = None, tol: Any = None, hermitian: bool = False, *, rtol: Any = None, M: Any = None
+) -> Any:
+    """Return the ranks of matrices, int64: the number of singular values above a tolerance.
+
+    Args:
+        A: Matrices (..., M, N); an array of one axis or none has rank 1, or 0 if all is 0.
+        tol: Tolerance: a number, or an array (...).
+        hermitian: Whether the matrices are symmetric.
+        rtol: Tolerance relative to the largest singular value; ``tol`` counts if both are given.
+            By default the machine epsilon times the larger extent of the matrices.
+        M: ``A`` under its name in MXNet 2.0.
+    """
+    options = {"hermitian": hermitian, "tol": tol, "rtol": None if tol is not None else rtol}
+    given = {key: value for key, value in options.items() if value is not None}
+    return call_official(np.linalg.matrix_rank, "matrix_rank", (M if A is None else A,), given)
+
+
+def cholesky(a: Any, upper: bool = False) -> Any:
+    """Return the lower triangular L of ``a = L L^T``, for (..., N, N) positive definite.
+
+    Args:
+        a: Matrices (..., N, N).
+        upper: Whether to return the upper triangular ``L^T`` instead.
+    """
+    lower = call("_npi_cholesky", (a,), what="cholesky")
+    return matrix_transpose(lower) if upper else lower
 
 
 def det(a: Any) -> Any:
@@ -82,7 +105,7 @@ def det(a: Any) -> Any:
 
 def slogdet(a: Any) -> Any:
     """Return sign and logarithm of the absolute value of the determinants of (..., N, N)."""
-    return call("_npi_slogdet", (a,), what="slogdet")
+    return as_tuple(call("_npi_slogdet", (a,), what="slogdet"))
 
 
 def inv(a: Any) -> Any:
@@ -90,15 +113,18 @@ def inv(a: Any) -> Any:
     return call("_npi_inv", (a,), what="inv")
 
 
-def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> Any:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Return the pseudo-inverses of (..., M, N): (..., N, M).
 
     Args:
         a: Array.
         rcond: Cutoff relative to the largest singular value; smaller ones count as 0: a number, or
-            (...).
+            (...). 1e-15 by default.
         hermitian: Whether the matrices are symmetric.
+        rtol: ``rcond`` under the name it has in NumPy 2 and MXNet 2.0.
     """
+    if rcond is None:
+        rcond = 1e-15 if rtol is None else rtol
     if isinstance(rcond, NUMBERS):
         params = {"rcond": float(rcond), "hermitian": hermitian}
         return call("_npi_pinv_scalar_rcond", (a,), params, what="pinv")
@@ -122,15 +148,23 @@ def eig(a: Any) -> tuple[Any, Any]:
     return values, vectors
 
 
-def eigh(a: Any, UPLO: str = "L") -> tuple[Any, Any]:
+def eigh(a: Any, UPLO: str | bool = "L", *, upper: bool = False) -> tuple[Any, Any]:
     """Return eigenvalues, ascending, and eigenvectors of symmetric matrices (..., N, N).
 
     Args:
         a: Array.
-        UPLO: The triangle to read: ``"L"`` or ``"U"``.
+        UPLO: The triangle to read: ``"L"`` or ``"U"``; or ``upper`` by position, as in MXNet 2.0.
+        upper: Whether to read the upper triangle: another way to write ``UPLO="U"``.
     """
-    values, vectors = call("_npi_eigh", (a,), {"UPLO": UPLO}, what="eigh")
+    params = {"UPLO": _triangle(UPLO, upper)}
+    values, vectors = call("_npi_eigh", (a,), params, what="eigh")
     return values, vectors
+
+
+def _triangle(UPLO: str | bool, upper: bool) -> str:
+    if isinstance(UPLO, bool):
+        UPLO, upper = "L", UPLO
+    return "U" if upper else UPLO
 
 
 def eigvals(a: Any) -> Any:
@@ -138,9 +172,15 @@ def eigvals(a: Any) -> Any:
     return call("_npi_eigvals", (a,), what="eigvals")
 
 
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    """Return the eigenvalues of symmetric matrices; arguments as for `eigh`."""
-    return call("_npi_eigvalsh", (a,), {"UPLO": UPLO}, what="eigvalsh")
+def eigvalsh(a: Any, UPLO: str | bool = "L", *, upper: bool = False) -> Any:
+    """Return the eigenvalues of symmetric matrices, ascending.
+
+    Args:
+        a: Matrices (..., N, N).
+        UPLO: The triangle to read: ``"L"`` or ``"U"``; or ``upper`` by position, as in MXNet 2.0.
+        upper: Whether to read the upper triangle: another way to write ``UPLO="U"``.
+    """
+    return call("_npi_eigvalsh", (a,), {"UPLO": _triangle(UPLO, upper)}, what="eigvalsh")
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:
@@ -294,25 +334,27 @@ def _matrices_last(value: Any, axes: tuple[int, int]) -> Any:
     return value if order == tuple(range(value.ndim)) else value.transpose(order)
 
 
-def diagonal(x: Any, offset: int = 0) -> Any:
+def diagonal(x: Any = None, offset: int = 0, *, a: Any = None) -> Any:
     """Return the diagonals of matrices (..., M, N).
 
     Args:
         x: Matrices (..., M, N).
         offset: Index of the diagonal: 0 for the main one, positive above it, negative below.
+        a: ``x`` under its name in MXNet 2.0.
     """
-    return matrix_diagonal(x, offset, -2, -1)
+    return matrix_diagonal(a if x is None else x, offset, -2, -1)
 
 
-def trace(x: Any, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: Any = None, offset: int = 0, dtype: Any = None, *, a: Any = None) -> Any:
     """Return the sums over the diagonals of matrices (..., M, N).
 
     Args:
         x: Matrices (..., M, N).
         offset: Index of the diagonal: 0 for the main one, positive above it, negative below.
         dtype: Element type of the result and of the sum; that of ``x`` by default.
+        a: ``x`` under its name in MXNet 2.0.
     """
-    value = as_value(x, "trace")
+    value = as_value(a if x is None else x, "trace")
     if dtype is not None:
         value = value.astype(dtype, copy=False)
     return matrix_trace(value, offset, -2, -1)

@@ -11,11 +11,13 @@ from gluonish.numpy import (
     fallback,
     joining,
     linalg,
+    nan_reductions,
     numerics,
     products,
     reductions,
     set_functions,
     shapes,
+    triangles,
     unary,
 )
 from gluonish.numpy.protocol import register_functions
@@ -30,8 +32,8 @@ def functions_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
 
 
 for _module in (
-    *(creation, elements, fallback, joining, numerics, products, reductions, set_functions),
-    *(binary, shapes, unary),
+    *(creation, elements, fallback, joining, nan_reductions, numerics, products, reductions),
+    *(binary, set_functions, shapes, triangles, unary),
 ):
     register_functions(functions_of(_module))
 register_functions(functions_of(linalg), "linalg.")

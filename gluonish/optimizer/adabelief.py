@@ -52,6 +52,8 @@ class AdaBelief(MomentsOptimizer):
         super().__init__(beta1, beta2, epsilon, **kwargs)
         self.correct_bias = correct_bias
 
+    _default_aggregate2 = 4
+
     def _rule(self) -> Rule:
         return ADABELIEF
 

@@ -7,10 +7,13 @@
 
 from typing import Any
 
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import check_numbers, check_optional
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import ADADELTA
 from gluonish.ops.updates.rules import ADAGRAD, RMSPROP, RMSPROP_CENTERED, Rule
+from gluonish.ops.updates.rules2 import ADADELTA2, ADAGRAD2, RMSPROP2, RMSPROP_CENTERED2
+from gluonish.optimizer.arguments import given, ordered2
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
@@ -22,12 +25,14 @@ class AdaGrad(RuleOptimizer):
     """AdaGrad: divide gradients by the square root of the sum of their squares so far.
 
     With ``g = clip(rescale_grad * grad)``: ``h += g * g`` and
-    ``weight -= lr * (g / sqrt(h + eps) + wd * weight)``.
+    ``weight -= lr * (g / sqrt(h + eps) + wd * weight)``. By the rules of MXNet 2.0 weight decay is
+    part of ``g``, and ``weight -= lr * g / (sqrt(h) + eps)``.
 
     The state is ``h``. Without weight decay a row-sparse gradient updates only its rows.
 
     Args:
-        eps: Small constant added to the denominator to avoid division by zero.
+        eps: Small constant added to the denominator to avoid division by zero; None for 1e-7, by
+            the rules of MXNet 2.0 for 1e-6.
         epsilon: ``eps`` under the name it has in MXNet 2.0.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
@@ -36,9 +41,14 @@ class AdaGrad(RuleOptimizer):
         Stochastic Optimization", 2011.
     """
 
-    def __init__(self, eps: float = 1e-7, epsilon: float | None = None, **kwargs: Any) -> None:
+    _default_rate2 = 0.01
+
+    @ordered2("learning_rate", "epsilon", "use_fused_step")
+    def __init__(
+        self, eps: float | None = None, epsilon: float | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
-        eps = eps if epsilon is None else epsilon
+        eps = given(eps, 1e-7, 1e-6) if epsilon is None else epsilon
         check_numbers(type(self).__name__, eps=eps)
         self.float_stable_eps = eps
 
@@ -55,7 +65,16 @@ class AdaGrad(RuleOptimizer):
         return self.wd == 0
 
     def _rule(self) -> Rule:
-        return ADAGRAD
+        return ADAGRAD2 if follows_mxnet2() else ADAGRAD
+
+    @property
+    def epsilon(self) -> float:
+        """The constant in the denominator, under its name in MXNet 2.0."""
+        return self.float_stable_eps
+
+    @epsilon.setter
+    def epsilon(self, value: float) -> None:
+        self.float_stable_eps = value
 
     def _scalars(self) -> dict[str, float]:
         return {"epsilon": self.float_stable_eps}
@@ -67,25 +86,30 @@ class AdaDelta(RuleOptimizer):
 
     With ``g = clip(rescale_grad * grad)``: ``s = rho * s + (1 - rho) * g * g``,
     ``step = sqrt(d + epsilon) / sqrt(s + epsilon) * g``, ``d = rho * d + (1 - rho) * step * step``
-    and ``weight -= step + wd * weight``.
+    and ``weight -= step + wd * weight``. By the rules of MXNet 2.0 weight decay is part of ``g``,
+    and ``weight -= lr * step`` with a learning rate of 1 by default.
 
     The state is ``(s, d)``. The learning rate has no effect, as in MXNet 1.9.
 
     Args:
         rho: Decay rate of the running means.
         epsilon: Added inside both roots; avoids division by 0, and sets the size of the first
-            steps.
+            steps. None for 1e-5, by the rules of MXNet 2.0 for 1e-6.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         M. D. Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012.
     """
 
-    def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
+    _default_rate2 = 1.0
+
+    @ordered2("learning_rate", "rho", "epsilon", "use_fused_step")
+    def __init__(self, rho: float = 0.90, epsilon: float | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        epsilon = given(epsilon, 1e-5, 1e-6)
         check_numbers(type(self).__name__, rho=rho, epsilon=epsilon)
         self.rho = rho
-        self.epsilon = epsilon
+        self.epsilon: float = epsilon
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros for the running means of squared gradients and of squared steps.
@@ -97,7 +121,7 @@ class AdaDelta(RuleOptimizer):
         return tuple(zeros_like(weight, dense=True) for _ in range(2))
 
     def _rule(self) -> Rule:
-        return ADADELTA
+        return ADADELTA2 if follows_mxnet2() else ADADELTA
 
     def _scalars(self) -> dict[str, float]:
         return {"rho": self.rho, "epsilon": self.epsilon}
@@ -112,7 +136,8 @@ class RMSProp(RuleOptimizer):
     centered version uses the mean of gradients and momentum:
     ``c = gamma1 * c + (1 - gamma1) * g``,
     ``d = gamma2 * d - lr * g / sqrt(n - c * c + epsilon)``, ``weight += d``. The new weight is
-    clipped to ``[-clip_weights, clip_weights]``.
+    clipped to ``[-clip_weights, clip_weights]``. By the rules of MXNet 2.0 weight decay is added
+    after clipping, and the version that is not centered divides by ``sqrt(n) + epsilon``.
 
     The state is ``(n,)``, or ``(n, c, d)`` if centered.
 
@@ -132,6 +157,15 @@ class RMSProp(RuleOptimizer):
         Sequences With Recurrent Neural Networks", 2013.
     """
 
+    @ordered2(
+        "learning_rate",
+        "rho",
+        "momentum",
+        "epsilon",
+        "centered",
+        "clip_weights",
+        "use_fused_step",
+    )
     def __init__(
         self,
         learning_rate: float = 0.001,
@@ -167,7 +201,27 @@ class RMSProp(RuleOptimizer):
         return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
 
     def _rule(self) -> Rule:
+        if follows_mxnet2():
+            return RMSPROP_CENTERED2 if self.centered else RMSPROP2
         return RMSPROP_CENTERED if self.centered else RMSPROP
+
+    @property
+    def rho(self) -> float:
+        """Decay rate of the running means, under its name in MXNet 2.0."""
+        return self.gamma1
+
+    @rho.setter
+    def rho(self, value: float) -> None:
+        self.gamma1 = value
+
+    @property
+    def momentum(self) -> float:
+        """Momentum of the centered version, under its name in MXNet 2.0."""
+        return self.gamma2
+
+    @momentum.setter
+    def momentum(self, value: float) -> None:
+        self.gamma2 = value
 
     def _scalars(self) -> dict[str, float]:
         return {

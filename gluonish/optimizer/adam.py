@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import ADAMAX
 from gluonish.ops.updates.rules import ADAM, ADAMW, Rule
+from gluonish.ops.updates.rules2 import ADAM2, ADAMAX2
 from gluonish.ops.updates.update import usable_scale
+from gluonish.optimizer.arguments import given
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import BoundUpdate, Column, each
@@ -64,6 +67,8 @@ class Adam(MomentsOptimizer):
     ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``, and
     ``weight -= lr * sqrt(1 - beta2 ** t) / (1 - beta1 ** t) * m / (sqrt(v) + epsilon)``.
 
+    By the rules of MXNet 2.0 weight decay is added after clipping.
+
     The state is ``(m, v)``. The bias correction is part of the learning rate and does not apply to
     ``epsilon``, so that its effect differs from the paper's in the first updates.
 
@@ -72,7 +77,8 @@ class Adam(MomentsOptimizer):
         beta1: Decay rate of the running mean of gradients.
         beta2: Decay rate of the running mean of squared gradients.
         epsilon: Small constant added to the denominator to avoid division by zero.
-        lazy_update: Whether a row-sparse gradient updates only the rows it contains.
+        lazy_update: Whether a row-sparse gradient updates only the rows it contains; None for
+            True, by the rules of MXNet 2.0 for False.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
@@ -85,11 +91,11 @@ class Adam(MomentsOptimizer):
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
-        lazy_update: bool = True,
+        lazy_update: bool | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
-        self.lazy_update = lazy_update
+        self.lazy_update: bool = given(lazy_update, True, False)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros for both running means; row-sparse ones only for lazy updates.
@@ -101,7 +107,7 @@ class Adam(MomentsOptimizer):
         return tuple(zeros_like(weight, dense=not self.lazy_update) for _ in range(2))
 
     def _rule(self) -> Rule:
-        return ADAM
+        return ADAM2 if follows_mxnet2() else ADAM
 
     def _columns(
         self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
@@ -129,7 +135,8 @@ class AdamW(MomentsOptimizer):
         beta2: Decay rate of the running mean of squared gradients.
         epsilon: Small constant added to the denominator to avoid division by zero.
         correct_bias: Whether to apply bias correction, since the running means start at 0.
-        use_fused_step: Accepted without effect, as steps are always fused.
+        use_fused_step: Without effect, as steps are always fused; by the rules of MXNet 2.0, if
+            False, weight decay uses the weight after the step.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
@@ -154,8 +161,11 @@ class AdamW(MomentsOptimizer):
         use_fused_step: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
+        kwargs |= {"learning_rate": learning_rate, "use_fused_step": use_fused_step}
+        super().__init__(beta1, beta2, epsilon, **kwargs)
         self.correct_bias = correct_bias
+
+    _default_aggregate2 = 4
 
     def _rule(self) -> Rule:
         return ADAMW
@@ -163,7 +173,10 @@ class AdamW(MomentsOptimizer):
     def _columns(
         self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
     ) -> tuple[Column, ...]:
-        return 1.0, wds, self._corrected(lrs, counts) if self.correct_bias else lrs
+        rates = self._corrected(lrs, counts) if self.correct_bias else lrs
+        if self.use_fused_step or not follows_mxnet2():
+            return 1.0, wds, rates
+        return each(lambda rate, wd: 1.0 - rate * wd, rates, wds), wds, rates
 
     def _push(
         self,
@@ -182,7 +195,8 @@ class Adamax(RuleOptimizer):
     With ``g = clip(rescale_grad * grad + wd * weight)`` and t the number of the update,
     ``m = beta1 * m + (1 - beta1) * g``, ``u = max(beta2 * u, abs(g))`` and
     ``weight -= lr / (1 - beta1 ** t) * m / u``. Elements whose gradients were all 0 so far are
-    unchanged, where MXNet 1.9 divides 0 by 0.
+    unchanged, where MXNet 1.9 divides 0 by 0. By the rules of MXNet 2.0 weight decay is added after
+    clipping, and ``epsilon`` to ``u``.
 
     The state is ``(m, u)``.
 
@@ -190,6 +204,7 @@ class Adamax(RuleOptimizer):
         learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         beta1: Decay rate of the running mean of gradients.
         beta2: Decay rate of the maximum.
+        epsilon: Small constant added to the denominator by the rules of MXNet 2.0.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
@@ -201,12 +216,15 @@ class Adamax(RuleOptimizer):
         learning_rate: float = 0.002,
         beta1: float = 0.9,
         beta2: float = 0.999,
+        epsilon: float = 1e-8,
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
-        check_numbers(type(self).__name__, beta1=beta1, beta2=beta2)
+        check_numbers(type(self).__name__, beta1=beta1, beta2=beta2, epsilon=epsilon)
         self.beta1 = beta1
         self.beta2 = beta2
+        if follows_mxnet2():  # files of MXNet 1.9 lack it
+            self.epsilon = epsilon
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros for the running mean of the gradient and its decaying maximum.
@@ -218,10 +236,13 @@ class Adamax(RuleOptimizer):
         return tuple(zeros_like(weight, dense=True) for _ in range(2))
 
     def _rule(self) -> Rule:
-        return ADAMAX
+        return ADAMAX2 if follows_mxnet2() else ADAMAX
 
     def _scalars(self) -> dict[str, float]:
-        return {"beta1": self.beta1, "beta2": self.beta2}
+        scalars = {"beta1": self.beta1, "beta2": self.beta2}
+        return (
+            scalars | {"epsilon": getattr(self, "epsilon", 1e-8)} if follows_mxnet2() else scalars
+        )
 
     def _columns(
         self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column

@@ -1,13 +1,52 @@
 """Checks of an optimizer's arguments, and the base learning rate of its scheduler."""
 
+import functools
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from gluonish.core.call_errors import accepted_arguments, unknown_argument
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.mxnet_rules import follows_mxnet, follows_mxnet2
 from gluonish.core.number_check import check_numbers, check_optional
+
+_Constructor = TypeVar("_Constructor", bound=Callable[..., None])
+
+
+def ordered2(*names: str) -> Callable[[_Constructor], _Constructor]:
+    """Decorate ``__init__`` so that positional arguments follow MXNet 2.0 by its rules.
+
+    Args:
+        *names: Names of the arguments in the order of MXNet 2.0.
+    """
+
+    def decorate(constructor: _Constructor) -> _Constructor:
+        @functools.wraps(constructor)
+        def run(self: Any, *args: Any, **kwargs: Any) -> None:
+            if args and follows_mxnet2():
+                if len(args) > len(names):
+                    raise ArgumentTypeError(
+                        f"{type(self).__name__}: expected at most {len(names)} positional "
+                        f"arguments, got {len(args)}"
+                    )
+                named = dict(zip(names, args, strict=False))
+                if again := next(iter(named.keys() & kwargs), None):
+                    raise ArgumentTypeError(
+                        f"{type(self).__name__}: expected one value for {again}, got two"
+                    )
+                args, kwargs = (), {**named, **kwargs}
+            constructor(self, *args, **kwargs)
+
+        return run  # type: ignore[return-value]  # the arguments of constructor
+
+    return decorate
+
+
+def given(value: Any, usual: Any, usual2: Any) -> Any:
+    """Return an argument, or if it is None its default, ``usual2`` by the rules of MXNet 2.0."""
+    if value is not None:
+        return value
+    return usual2 if follows_mxnet2() else usual
 
 
 class UnknownArgumentError(ArgumentError, TypeError):

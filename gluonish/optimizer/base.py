@@ -23,6 +23,7 @@ from gluonish.optimizer.arguments import (
     check_learning_rate,
     check_scheduler,
     check_settings,
+    given,
     override_base_lr,
 )
 from gluonish.optimizer.counts import Index, UpdateCounts
@@ -81,7 +82,9 @@ class Optimizer(UpdateCounts):
         ArgumentError: ``aggregate_num`` is below 0.
     """
 
-    _default_rate2: ClassVar[float] = 0.01  # learning rate by the rules of MXNet 2.0
+    # Learning rate and aggregate_num by the rules of MXNet 2.0.
+    _default_rate2: ClassVar[float | None] = None
+    _default_aggregate2: ClassVar[int] = 1
     # Whether `update` calls `step` or `fused_step` of a subclass.
     defines_step: ClassVar[bool] = False
     use_fused_step: bool = True  # an attribute of the instance if False, as files store those
@@ -108,8 +111,10 @@ class Optimizer(UpdateCounts):
         check_scheduler(name, lr_scheduler)
         self.rescale_grad = rescale_grad
         self.lr_scheduler = lr_scheduler
-        if lr_scheduler is None and learning_rate is None:
-            learning_rate = self._default_rate2 if follows_mxnet2() else 0.01
+        if learning_rate is None and follows_mxnet2():
+            learning_rate = self._default_rate2
+        if learning_rate is None and lr_scheduler is None:
+            learning_rate = 0.01
         self.lr = learning_rate
         if lr_scheduler is not None and learning_rate is not None:
             override_base_lr(lr_scheduler, learning_rate)
@@ -123,6 +128,8 @@ class Optimizer(UpdateCounts):
         if use_fused_step is False:
             self.use_fused_step = False
         check_aggregate_num(name, aggregate_num)
+        if follows_mxnet2():
+            self.aggregate_num = given(aggregate_num, 0, self._default_aggregate2)
         if param_idx2name is not None and not isinstance(param_idx2name, dict):
             raise ArgumentTypeError(
                 f"Optimizer: expected a dict param_idx2name, got {type(param_idx2name).__name__}"
@@ -317,12 +324,25 @@ class Optimizer(UpdateCounts):
             grad: Its gradient.
             state: Its state from `create_state_multi_precision`.
         """
-        if not self.multi_precision or isinstance(weight, list) or not is_half(weight):
+        several = isinstance(weight, list | tuple)
+        if not self.multi_precision or not is_half(weight[0] if several else weight):
             self.update(index, weight, grad, state)
             return
+        if several:
+            masters, inners = zip(*map(self._master_and_state, state), strict=True)
+            wide = [each.astype(FLOAT32) for each in grad]
+            self.update(index, list(masters), wide, list(inners))
+        else:
+            master, inner = self._master_and_state(state)
+            masters, weight = (master,), [weight]
+            self.update(index, master, grad.astype(FLOAT32), inner)
+        for master, each in zip(masters, weight, strict=True):
+            master.copyto(each)
+
+    def _master_and_state(self, state: State) -> tuple[NDArray, State]:
+        """Return the float32 weight and the state of a result of `create_state_multi_precision`."""
         master, inner = state
-        self.update(index, master, grad.astype(FLOAT32), inner)
-        master.copyto(weight)
+        return master, inner
 
     @property
     def learning_rate(self) -> float:
@@ -366,12 +386,13 @@ class Optimizer(UpdateCounts):
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name.
 
-        The default is 0 for names that end neither in ``_weight`` nor in ``_gamma``.
+        The default is 0 for names that end neither in ``_weight`` nor in ``_gamma``; by the rules
+        of MXNet 2.0 it is 1 for all.
 
         Args:
             args_wd_mult: Dict from index or name to factor.
         """
-        decayed = ("_weight", "_gamma")
+        decayed = "" if follows_mxnet2() else ("_weight", "_gamma")
         self.wd_mult = {name: 0.0 for name in self.idx2name.values() if not name.endswith(decayed)}
         self.wd_mult.update(self._symbol_multipliers("__wd_mult__"))
         self.wd_mult.update(args_wd_mult)

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import FTML_STEPS
 from gluonish.ops.updates.rules import Rule
+from gluonish.ops.updates.rules2 import FTML2
 from gluonish.optimizer.adam import bias_divisor
+from gluonish.optimizer.arguments import ordered2
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import Column, each
@@ -23,7 +26,7 @@ class FTML(RuleOptimizer):
     ``v = beta2 * v + (1 - beta2) * g * g``,
     ``d' = (1 - beta1 ** t) / lr * (sqrt(v / (1 - beta2 ** t)) + epsilon)``,
     ``z = beta1 * z + (1 - beta1) * g - (d' - beta1 * d) * weight``, ``d = d'`` and
-    ``weight = -z / d``.
+    ``weight = -z / d``. By the rules of MXNet 2.0 weight decay is added after clipping.
 
     The state is ``(d, v, z)``.
 
@@ -39,6 +42,7 @@ class FTML(RuleOptimizer):
 
     _default_rate2 = 0.0025
 
+    @ordered2("learning_rate", "beta1", "beta2", "epsilon", "use_fused_step")
     def __init__(
         self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any
     ) -> None:
@@ -58,7 +62,7 @@ class FTML(RuleOptimizer):
         return tuple(zeros_like(weight, dense=True) for _ in range(3))
 
     def _rule(self) -> Rule:
-        return FTML_STEPS
+        return FTML2 if follows_mxnet2() else FTML_STEPS
 
     def _scalars(self) -> dict[str, float]:
         return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}

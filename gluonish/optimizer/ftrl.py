@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import check_numbers, check_optional
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import FTRL
 from gluonish.ops.updates.rules import Rule
+from gluonish.optimizer.arguments import ordered2, override_base_lr
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
@@ -33,6 +35,7 @@ class Ftrl(RuleOptimizer):
         H. B. McMahan et al., "Ad Click Prediction: a View from the Trenches", 2013.
     """
 
+    @ordered2("learning_rate", "lamda1", "beta", "use_fused_step")
     def __init__(
         self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any
     ) -> None:
@@ -41,9 +44,11 @@ class Ftrl(RuleOptimizer):
         check_optional(type(self).__name__, learning_rate=learning_rate)
         self.lamda1 = lamda1
         self.beta = beta
-        # Not passed to the base class, which would set the scheduler's base_lr, unlike MXNet.
+        # Not passed to the base class, which would set the scheduler's base_lr, unlike MXNet 1.9.
         if learning_rate is not None:
             self.lr = learning_rate
+            if self.lr_scheduler is not None and follows_mxnet2():
+                override_base_lr(self.lr_scheduler, learning_rate)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros for z and n.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import check_optional
 from gluonish.ops.updates.rules import LAMB as RULE
 from gluonish.ops.updates.rules import Rule
@@ -44,6 +45,7 @@ class LAMB(MomentsOptimizer):
     """
 
     calls_update = False
+    _default_aggregate2 = 4
 
     def __init__(
         self,
@@ -61,7 +63,8 @@ class LAMB(MomentsOptimizer):
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
         self.bias_correction = bias_correction
-        self.aggregate_num = min(_MOST_AGGREGATED, self.group_limit or _MOST_AGGREGATED)
+        if not follows_mxnet2():
+            self.aggregate_num = min(_MOST_AGGREGATED, self.group_limit or _MOST_AGGREGATED)
 
     def _rule(self) -> Rule:
         return RULE

@@ -18,7 +18,7 @@ __all__ = ["LANS"]
 class LANS(MomentsOptimizer):
     """LANS: layer-wise adaptive steps for large batches, with Nesterov momentum, as in MXNet 2.0.
 
-    With ``g = clip(rescale_grad * grad)`` divided by its norm, and t the number of the update,
+    With ``g = clip(grad / norm(grad))``, and t the number of the update,
     ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
     ``r = sqrt(v / (1 - beta2 ** t)) + epsilon``,
     ``a = m / (1 - beta1 ** t) / r + wd * weight``, ``b = g / r + wd * weight`` and

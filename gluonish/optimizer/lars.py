@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import check_numbers
 from gluonish.ops.updates.layerwise import LARS as RULE
 from gluonish.ops.updates.layerwise import LARS_MOMENTUM, lars_ratio
+from gluonish.optimizer.arguments import given, ordered2
 from gluonish.optimizer.base import Index, register
 from gluonish.optimizer.counts import PerDevice
 from gluonish.optimizer.row_update import RowUpdate
@@ -38,10 +40,14 @@ class LARS(MomentumOptimizer):
 
     Args:
         momentum: Fraction of the previous step that is added to the new one; 0 for none.
-        lazy_update: Whether a row-sparse gradient updates only the rows it contains.
+        lazy_update: Whether a row-sparse gradient updates only the rows it contains; None for
+            True, by the rules of MXNet 2.0 for False.
         eta: Trust coefficient, which scales the learning rate of each layer.
-        eps: Small constant added to the denominator to avoid division by zero.
-        momentum_correction: Whether to rescale momentum when the learning rate changes.
+        eps: Small constant added to the denominator to avoid division by zero; None for 0, by the
+            rules of MXNet 2.0 for 1e-8.
+        momentum_correction: Whether to rescale momentum when the learning rate changes; None for
+            True, by the rules of MXNet 2.0 for False.
+        epsilon: ``eps`` under the name it has in MXNet 2.0.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
@@ -57,22 +63,26 @@ class LARS(MomentumOptimizer):
 
     _default_rate2 = 0.1
 
+    @ordered2("learning_rate", "momentum", "eta", "epsilon", "lazy_update", "use_fused_step")
     def __init__(
         self,
         momentum: float = 0.0,
-        lazy_update: bool = True,
+        lazy_update: bool | None = None,
         eta: float = 0.001,
-        eps: float = 0,
-        momentum_correction: bool = True,
+        eps: float | None = None,
+        momentum_correction: bool | None = None,
+        epsilon: float | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(momentum, **kwargs)
+        super().__init__(momentum=momentum, **kwargs)
+        eps = given(eps, 0, 1e-8) if epsilon is None else epsilon
         check_numbers(type(self).__name__, eta=eta, eps=eps)
-        self.momentum_correction = momentum_correction
-        self.lazy_update = lazy_update
-        self.aggregate_num = self.group_limit or MXNET_OPTIMIZER_AGGREGATION_SIZE.value
+        self.momentum_correction: bool = given(momentum_correction, True, False)
+        self.lazy_update: bool = given(lazy_update, True, False)
+        if not follows_mxnet2():
+            self.aggregate_num = self.group_limit or MXNET_OPTIMIZER_AGGREGATION_SIZE.value
         self.eta = eta
-        self.eps = eps
+        self.eps: float = eps
         self.skip = 0
         self.last_lr = None
         self.cur_lr = None
@@ -118,12 +128,15 @@ class LARS(MomentumOptimizer):
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name.
 
-        The default is 0 for all names that do not end in ``_weight``, including ``_gamma``.
+        The default is 0 for all names that do not end in ``_weight``, including ``_gamma``; by the
+        rules of MXNet 2.0 it is 1 for all.
 
         Args:
             args_wd_mult: Dict from index or name to factor.
         """
-        super().set_wd_mult({})
+        super().set_wd_mult({} if not follows_mxnet2() else args_wd_mult)
+        if follows_mxnet2():
+            return
         self.wd_mult |= {name: 0.0 for name in self.idx2name.values() if name.endswith("_gamma")}
         self.wd_mult.update(self._symbol_multipliers("__wd_mult__"))
         self.wd_mult.update(args_wd_mult)

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import NADAM
 from gluonish.ops.updates.rules import Rule
+from gluonish.ops.updates.rules2 import NADAM2
 from gluonish.optimizer.adam import MomentsOptimizer, bias_divisor
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.settled import Settled
@@ -23,7 +25,8 @@ class Nadam(MomentsOptimizer):
     ``mu(t) = beta1 * (1 - 0.5 * 0.96 ** (t * schedule_decay))``:
     ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
     ``P *= mu(t)``, ``b = (1 - mu(t)) * g / (1 - P) + mu(t + 1) * m / (1 - P * mu(t + 1))`` and
-    ``weight -= lr * b / (sqrt(v / (1 - beta2 ** t)) + epsilon)``.
+    ``weight -= lr * b / (sqrt(v / (1 - beta2 ** t)) + epsilon)``. By the rules of MXNet 2.0 weight
+    decay is added after clipping.
 
     The state is ``(m, v)``. P is a single number, ``m_schedule``, multiplied in the update of each
     weight in order, as in MXNet 1.9 but not in the paper. Each device has a separate P; in MXNet
@@ -110,7 +113,7 @@ class Nadam(MomentsOptimizer):
     in_order = True
 
     def _rule(self) -> Rule:
-        return NADAM
+        return NADAM2 if follows_mxnet2() else NADAM
 
     def _columns(
         self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column

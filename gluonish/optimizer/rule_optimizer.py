@@ -87,6 +87,16 @@ class RuleOptimizer(Optimizer):
         """
         return lrs, wds
 
+    def step(
+        self,
+        indices: Sequence[Any],
+        weights: Sequence[Any],
+        grads: Sequence[Any],
+        states: Sequence[Any],
+    ) -> None:
+        """Update several weights of one dtype and their states in place; see `Optimizer.step`."""
+        self._update(list(indices), weights, grads, states, mixed=False)
+
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Update one weight, or lists of weights of one dtype."""
         if self.defines_step:

@@ -22,8 +22,10 @@ from gluonish.ops.updates.rules import NAG as NAG_MOMENTUM
 from gluonish.ops.updates.rules import NESTEROV, SGD_MOMENTUM, Rule
 from gluonish.ops.updates.rules import SGD as DRIFT
 from gluonish.ops.updates.rules import SGD as PLAIN
+from gluonish.ops.updates.rules2 import DCASGD2, DCASGD_MOMENTUM2
 from gluonish.ops.updates.sign import DCASGD as RULE
 from gluonish.ops.updates.sign import DCASGD_MOMENTUM
+from gluonish.optimizer.arguments import given, ordered2
 from gluonish.optimizer.base import Index, State, is_half, register, warn_of_half, zeros_like
 from gluonish.optimizer.row_update import RowUpdate
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse, state_arrays
@@ -88,6 +90,10 @@ class MomentumOptimizer(RuleOptimizer):
     def _scalars(self) -> dict[str, float]:
         return {"momentum": self.momentum}
 
+    def _master_and_state(self, state: State) -> tuple[NDArray, State]:
+        inner, master = state
+        return master, inner
+
     def _arrays(self, state: State, mixed: bool) -> tuple[NDArray, ...]:
         if not mixed:
             return state_arrays(state)
@@ -110,7 +116,8 @@ class SGD(MomentumOptimizer):
 
     Args:
         momentum: Fraction of the previous step that is added to the new one; 0 for none.
-        lazy_update: Whether a row-sparse gradient updates only the rows it contains.
+        lazy_update: Whether a row-sparse gradient updates only the rows it contains; None for
+            True, by the rules of MXNet 2.0 for False.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
@@ -127,10 +134,14 @@ class SGD(MomentumOptimizer):
     with_momentum = SGD_MOMENTUM
     _default_rate2 = 0.1
 
-    def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
-        super().__init__(momentum, **kwargs)
-        self.lazy_update = lazy_update
-        self.aggregate_num = self.group_limit or MXNET_OPTIMIZER_AGGREGATION_SIZE.value
+    @ordered2("learning_rate", "momentum", "lazy_update", "multi_precision", "use_fused_step")
+    def __init__(
+        self, momentum: float = 0.0, lazy_update: bool | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(momentum=momentum, **kwargs)
+        self.lazy_update: bool = given(lazy_update, True, False)
+        if not follows_mxnet2():
+            self.aggregate_num = self.group_limit or MXNET_OPTIMIZER_AGGREGATION_SIZE.value
 
 
 @register
@@ -173,10 +184,9 @@ class NAG(MomentumOptimizer):
     with_momentum = NESTEROV
     _default_rate2 = 0.1
 
+    @ordered2("learning_rate", "momentum", "multi_precision", "use_fused_step")
     def __init__(self, momentum: float | None = None, **kwargs: Any) -> None:
-        if momentum is None:
-            momentum = 0.9 if follows_mxnet2() else 0.0
-        super().__init__(momentum, **kwargs)
+        super().__init__(momentum=given(momentum, 0.0, 0.9), **kwargs)
 
     def _rule(self) -> Rule:
         return NAG_MOMENTUM if self.momentum and follows_mxnet2() else super()._rule()
@@ -191,7 +201,8 @@ class DCASGD(RuleOptimizer):
 
     With ``c = clip(rescale_grad * grad)`` and ``p`` the weight before the last update:
     ``g = c + wd * weight + lamda * c * c * (weight - p)``, ``p = weight``, and ``weight -= lr * g``
-    or ``m = momentum * m - lr * g; weight += m``.
+    or ``m = momentum * m - lr * g; weight += m``. By the rules of MXNet 2.0 weight decay is part of
+    ``c``.
 
     The state is ``(None, p)``, or ``(m, p)`` with momentum, which in MXNet 1.9 raises an error.
 
@@ -209,6 +220,7 @@ class DCASGD(RuleOptimizer):
 
     _default_rate2 = 0.1
 
+    @ordered2("learning_rate", "momentum", "lamda", "use_fused_step")
     def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         check_numbers(type(self).__name__, momentum=momentum, lamda=lamda)
@@ -226,6 +238,8 @@ class DCASGD(RuleOptimizer):
         return zeros_like(weight) if self.momentum != 0.0 else None, weight.copy()
 
     def _rule(self) -> Rule:
+        if follows_mxnet2():
+            return DCASGD_MOMENTUM2 if self.momentum != 0.0 else DCASGD2
         return DCASGD_MOMENTUM if self.momentum != 0.0 else RULE
 
     def _scalars(self) -> dict[str, float]:
@@ -250,6 +264,7 @@ class SGLD(RuleOptimizer):
 
     _default_rate2 = 0.1
 
+    @ordered2("learning_rate", "use_fused_step")
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
 

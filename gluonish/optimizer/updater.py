@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from gluonish.core.context import Context
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.object_repr import default_repr
 from gluonish.core.program import Program
 from gluonish.ndarray import NDArray
@@ -83,7 +84,7 @@ class Updater:
             return
         for i, w in zip(index, weight, strict=True):
             self._prepare_state(i, w)
-        if not self.aggregate_updates:
+        if not self.aggregate_updates and not follows_mxnet2():
             for i, w, g in zip(index, weight, grad, strict=True):
                 optimizer.update_multi_precision(i, w, g, self.states[i])
             return

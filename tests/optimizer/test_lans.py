@@ -22,8 +22,7 @@ def test_steps_follow_the_formula(size: int, bounds: dict[str, Any]) -> None:
     for t in range(1, 4):
         grad = rng.uniform(-3, 3, size)
         updater(0, array(grad), ours)
-        g = np.clip(grad * 0.5, -0.6, 0.6)
-        g /= np.linalg.norm(g)
+        g = np.clip(grad / np.linalg.norm(grad), -0.6, 0.6)
         mean, var = 0.8 * mean + 0.2 * g, 0.9 * var + 0.1 * g * g
         root = np.sqrt(var / (1 - 0.9**t)) + 1e-3
         a, b = mean / (1 - 0.8**t) / root + 0.2 * weight, g / root + 0.2 * weight

@@ -103,7 +103,9 @@ def _name_before(node: Node) -> str:
 def _run(values: Sequence[Value], block: HybridBlock, arrays: dict[str, NDArray]) -> Any:
     """Compute values of a network's graph for the input arrays."""
     symbol = Symbol(values)
-    every = {p.name: p.data() for p in block.collect_params().values() if p._arrays is not None}
+    every = {
+        p._full_name: p.data() for p in block.collect_params().values() if p._arrays is not None
+    }
     every |= arrays
     args = {name: every[name] for name in symbol.list_arguments()}
     states = {name: every[name] for name in symbol.list_auxiliary_states()}

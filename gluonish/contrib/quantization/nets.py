@@ -78,7 +78,7 @@ def quantize_net_v2(
         raise ArgumentTypeError(f"{what}: expected a HybridBlock, got {type(network).__name__}")
     names = _inputs(what, network, calib_data, data_shapes, ctx)
     symbol = Symbol(fuse(traced(network, names)._values))
-    params = {p.name: p.data(ctx) for p in _parameters(network, ctx)}
+    params = {p._full_name: p.data(ctx) for p in _parameters(network, ctx)}
     auxiliary = set(symbol.list_auxiliary_states())
     args = {name: value for name, value in params.items() if name not in auxiliary}
     excluded = _excluded(what, symbol, exclude_layers, exclude_layers_match)

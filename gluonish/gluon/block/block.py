@@ -15,13 +15,13 @@ from gluonish.core.errors import ArgumentTypeError, NotSupportedError, Parameter
 from gluonish.core.habit_tables import BLOCK
 from gluonish.core.habits import add_habits
 from gluonish.core.loading import load
-from gluonish.core.mxnet_rules import follows_mxnet1
+from gluonish.core.mxnet_rules import follows_mxnet1, follows_mxnet2
 from gluonish.core.tracebacks import short_traceback, shorten
 from gluonish.core.versions import Version, VersionedDict
 from gluonish.gluon.block.block_errors import (
     check_prefix,
     child_error,
-    explain_keyword,
+    explain_call,
     refuse_unconstructed,
 )
 from gluonish.gluon.block.checkpointing import call_checkpointed
@@ -173,10 +173,31 @@ class Block(Movable):
         """Prefix of the names of this Block's parameters."""
         return self._prefix
 
+    @prefix.setter
+    def prefix(self, prefix: Any) -> None:
+        self._set_name("prefix", prefix)
+
     @property
     def name(self) -> str:
         """The prefix without its last underscore."""
         return self._name
+
+    @name.setter
+    def name(self, name: Any) -> None:
+        self._set_name("name", name)
+
+    def _set_name(self, attribute: str, value: Any) -> None:
+        """Store a program's attribute of this name, which MXNet 2.0's Block lacks.
+
+        Raises:
+            AttributeError: The rules are not those of MXNet 2.0.
+        """
+        if not follows_mxnet2():
+            raise AttributeError(
+                f"{type(self).__name__}: expected no new value of {attribute}, got {value!r}; pass "
+                "prefix= to the constructor"
+            )
+        setattr(self, f"_{attribute}", value)
 
     @property
     def params(self) -> ParameterDict:
@@ -548,7 +569,7 @@ class Block(Movable):
             return forward(*args, **kwargs)
         except Exception as error:
             refuse_unconstructed(self)
-            explain_keyword(error)
+            explain_call(self, error, len(args))
             shorten(error, sys._getframe(1))
             raise
 

@@ -75,7 +75,7 @@ def adopt(block: BlockTree, attribute: str, parameter: Parameter) -> Parameter:
         _forget(block, attribute)
     params = block.params
     # A registered parameter keeps its name.
-    if not is_registered(parameter) and params._params.get(parameter.name) is not parameter:
+    if not is_registered(parameter) and params._params.get(parameter._full_name) is not parameter:
         name = params.prefix + attribute
         existing = params._find(name)
         if existing is not None and params._shared is not None and name in params._shared:
@@ -85,7 +85,7 @@ def adopt(block: BlockTree, attribute: str, parameter: Parameter) -> Parameter:
                 f"{type(block).__name__}: expected attribute {attribute} to be the parameter "
                 f"{name!r} that params.get created, got another; use another name"
             )
-        parameter.name = name
+        parameter._full_name = name
         parameter._var = None
         params._params[name] = parameter
     return parameter
@@ -99,7 +99,7 @@ def share(block: BlockTree, shared: Mapping[str, Parameter]) -> None:
     """
     if isinstance(shared, CollectedParameters):
         by_path = shared._block._collect_params_with_prefix()
-        shared = {path: p for path, p in by_path.items() if p.name in shared}
+        shared = {path: p for path, p in by_path.items() if p._full_name in shared}
     if not isinstance(shared, Mapping | ParameterDict):
         raise ArgumentTypeError(
             f"share_parameters: expected a dict of Parameters, got {type(shared).__name__}"
@@ -123,7 +123,7 @@ def share(block: BlockTree, shared: Mapping[str, Parameter]) -> None:
 def _replace(owner: Any, attribute: str, parameter: Parameter) -> None:
     """Set another Parameter as a Block's attribute, under its own name."""
     _forget(owner, attribute)
-    owner.params._params[parameter.name] = parameter
+    owner.params._params[parameter._full_name] = parameter
     object.__setattr__(owner, attribute, parameter)
     owner._reg_params[attribute] = parameter
 
@@ -157,7 +157,7 @@ def collect(
     _gather(block, select, pattern, found, default)
     if pattern is not None and not found._params:
         paths = block._collect_params_with_prefix()
-        found.update({p.name: p for path, p in paths.items() if pattern.match(path)})
+        found.update({p._full_name: p for path, p in paths.items() if pattern.match(path)})
     return found
 
 
@@ -177,7 +177,11 @@ def _gather(
         else:
             found.update(child.collect_params(select))
     present = {id(parameter) for parameter in found.values()}
-    _add({p.name: p for p in block._reg_params.values() if id(p) not in present}, pattern, found)
+    _add(
+        {p._full_name: p for p in block._reg_params.values() if id(p) not in present},
+        pattern,
+        found,
+    )
 
 
 def _add(

@@ -144,14 +144,14 @@ def partitioned_outputs(
         if parameter._arrays is None:
             parameter.initialize(ctx=contexts)
         elif parameter not in _backend_values or not _is_unmodified(parameter):
-            return parameter.name
+            return parameter._full_name
         parameter.set_data(array)
         _backend_values[parameter] = _versioned_value(parameter)
-        return parameter.name
+        return parameter._full_name
 
     partition = load("gluonish.symbol.partition").partition
     for name, options in backends:
-        parameters = {p.name: p for p in block.collect_params().values()}
+        parameters = {p._full_name: p for p in block.collect_params().values()}
         used = [node.name for node in Symbol(outputs)._variables() if node.name in parameters]
         values = {key: parameters[key].data(context) for key in used}
         specs = {
@@ -335,7 +335,7 @@ class HybridGraph:
 
     def named_parameters(self) -> dict[str, NDArray]:
         """Return the parameters' values on the CPU under ``arg:`` and ``aux:`` names."""
-        return values_by_name({p.name: p for p in self._parameters}, self._auxiliary)
+        return values_by_name({p._full_name: p for p in self._parameters}, self._auxiliary)
 
 
 class ImperativeCall:
@@ -426,7 +426,7 @@ def parameters_of(block: Traceable, variables: Sequence[Node]) -> list[Parameter
     Raises:
         GraphError: A variable is not a parameter of the block.
     """
-    by_name = {parameter.name: parameter for parameter in block.collect_params().values()}
+    by_name = {parameter._full_name: parameter for parameter in block.collect_params().values()}
     unknown = [node.name for node in variables if node.name not in by_name]
     if unknown:
         raise GraphError(

@@ -50,7 +50,7 @@ class InferredGraph:
         for parameter in parameters:
             parameter._finish_deferred_init()
         auxiliary = self.symbol().list_auxiliary_states()
-        return values_by_name({p.name: p for p in parameters}, auxiliary)
+        return values_by_name({p._full_name: p for p in parameters}, auxiliary)
 
 
 def cached_symbols(
@@ -67,7 +67,7 @@ def cached_symbols(
         read = set(outputs.list_inputs())
         data = [node for node in graph._traced.data if node.name in read]
         return [Symbol([Value(node)]) for node in data], outputs
-    weights = {parameter.name for parameter in block.collect_params().values()}
+    weights = {parameter._full_name for parameter in block.collect_params().values()}
     internals = outputs.get_internals()
     inputs = [internals[name] for name in outputs.list_inputs() if name not in weights]
     return inputs, outputs
@@ -140,7 +140,9 @@ def _named_by_path(
         symbol: Its graph.
         values: Values of the parameters by name, with the prefix ``arg:`` or ``aux:``.
     """
-    paths = {p.name: path for path, p in reversed(block._collect_params_with_prefix().items())}
+    paths = {
+        p._full_name: path for path, p in reversed(block._collect_params_with_prefix().items())
+    }
     renamed = copy.deepcopy(symbol)
     for node in renamed._variables():
         node.name = paths.get(node.name, node.name)
@@ -153,7 +155,7 @@ def _named_by_path(
 
 def _update_multipliers(block: Traceable, symbol: Symbol) -> None:
     """Copy the current ``lr_mult`` and ``wd_mult`` of parameters to a graph's variables."""
-    parameters = {parameter.name: parameter for parameter in block.collect_params().values()}
+    parameters = {parameter._full_name: parameter for parameter in block.collect_params().values()}
     for node in symbol._variables():
         parameter = parameters.get(node.name)
         if parameter is not None and "__lr_mult__" in node.extra:

@@ -272,7 +272,7 @@ def infer_from_graph(
         node.name: PartialSpec(x.shape, normalize_dtype(x.dtype))
         for node, x in zip(traced.data, arrays, strict=True)
     }
-    parameters = {p.name: p for p in block.collect_params().values()}
+    parameters = {p._full_name: p for p in block.collect_params().values()}
     for name, parameter in parameters.items():
         dtype = normalize_dtype(parameter.dtype) if shapes else None
         known[name] = PartialSpec(from_public(parameter.shape), dtype)
@@ -297,7 +297,7 @@ def _set_inferred(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> N
     elif spec.shape is not None:
         if UNKNOWN in spec.shape:
             raise ParameterError(
-                f"Parameter {parameter.name}: expected a shape that follows from the inputs, got "
+                f"Parameter {parameter._full_name}: expected a shape that follows from the inputs, got "
                 f"{spec.shape}; pass in_units, in_channels and the like to the layer"
             )
         parameter.shape = spec.shape

@@ -97,7 +97,7 @@ def rounded_parameters(
     """
     units, in_units = weight.shape or (0, 0)
     wide = accumulator(normalize_dtype(weight.dtype))
-    stem = weight.name.removesuffix("weight") + (f"int{bits}_" if shared else "")
+    stem = weight._full_name.removesuffix("weight") + (f"int{bits}_" if shared else "")
     stored, kind = _stored(units, in_units, bits)
     numbers = Parameter(
         *(f"{stem}weight", "null", stored, kind), init="zeros", allow_deferred_init=True
@@ -135,11 +135,11 @@ def become_weight_only(
         parameters["bias"] = layer.bias
     for name, parameter in list(layer._reg_params.items()):
         del layer._reg_params[name]
-        layer.params._params.pop(parameter.name, None)
+        layer.params._params.pop(parameter._full_name, None)
         delattr(layer, name)
     made.__class__ = _CLASSES[type(layer)]
     for name, parameter in parameters.items():
-        layer.params._params[parameter.name] = parameter
+        layer.params._params[parameter._full_name] = parameter
         setattr(layer, name, parameter)
 
 

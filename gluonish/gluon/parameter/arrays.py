@@ -17,6 +17,7 @@ from gluonish.core.errors import (
     ParameterError,
 )
 from gluonish.core.memory_owners import MemoryOwner, register_memory_owner
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.core.versions import Version
@@ -93,7 +94,8 @@ class ParameterArrays:
     """Base class of `Parameter` with the accessors: shape, values, gradients and devices."""
 
     def __init__(self, name: str, shape: int | Sequence[int] | None, stype: str) -> None:
-        self.name = name
+        self._full_name = name  # of graph variables and files of MXNet 1.x
+        self._own_name = name  # without the prefix of its Block
         self._shape: Shape | None = None
         if shape is not None:
             self._shape = as_shape(f"Parameter {name}", shape)
@@ -104,6 +106,21 @@ class ParameterArrays:
         self._trainer: TrainerLike | None = None
         self._dtype: Any = None
         self._var: Symbol | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "name" in state:  # pickled by an older gluonish
+            state = dict(state)
+            state["_full_name"] = state["_own_name"] = state.pop("name")
+        self.__dict__.update(state)
+
+    @property
+    def name(self) -> str:
+        """Full name, with the prefix of its Block; by the rules of MXNet 2.0 without it."""
+        return self._own_name if follows_mxnet2() else self._full_name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._full_name = self._own_name = name
 
     @property
     def shape(self) -> Shape | None:
@@ -232,7 +249,7 @@ class ParameterArrays:
             _check_dense(self, "data")
         array = self._array_on(self._arrays, device if ctx is None else ctx)
         tracer = recording.tracer.get()
-        traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
+        traced: NDArray = array if tracer is None else tracer.parameter(self._full_name, array)
         return traced
 
     def list_data(self) -> list[NDArray]:

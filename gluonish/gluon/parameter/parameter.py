@@ -16,7 +16,7 @@ from gluonish.autograd import mark_variables, pause
 from gluonish.core.call_errors import explained
 from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, OutOfMemoryError, ParameterError
 from gluonish.core.habit_tables import PARAMETER
 from gluonish.core.habits import add_habits
 from gluonish.core.loading import load
@@ -69,7 +69,8 @@ class Parameter(ParameterArrays, Movable):
     """A weight of a Block: its values and gradients on one or several devices.
 
     Args:
-        name: Full name, which exported files and symbols use.
+        name: Full name, which exported files and symbols use. A Block of which it becomes an
+            attribute renames it after the attribute.
         grad_req: Whether backward overwrites the gradient (``"write"``), accumulates into it
             (``"add"``), or computes none (``"null"``).
         shape: Shape; an unknown size is 0 or -1. None if the number of axes is unknown, too.
@@ -106,7 +107,7 @@ class Parameter(ParameterArrays, Movable):
     @explained
     def __init__(
         self,
-        name: str,
+        name: str = "weight",
         grad_req: str = "write",
         shape: int | Sequence[int] | None = None,
         dtype: Any = np.float32,
@@ -222,7 +223,7 @@ class Parameter(ParameterArrays, Movable):
                 refuse_unknown_shape(self)
             try:
                 with pause(), NewKeys():
-                    data = deferred.values(self.name, shape, self._dtype)
+                    data = deferred.values(self._full_name, shape, self._dtype)
                     copies = self._copies(data, deferred.contexts)
                     arrays, gradients = self._with_gradients(copies)
             except OutOfMemoryError as error:
@@ -406,7 +407,7 @@ class Parameter(ParameterArrays, Movable):
             known = self._shape
             shape = None if known is None else tuple(n if n > 0 else unknown for n in known)
             self._var = var(
-                self.name,
+                self._full_name,
                 shape=shape,
                 dtype=self._dtype,
                 lr_mult=self.lr_mult,
@@ -421,12 +422,17 @@ class Constant(Parameter):
     """A parameter with a fixed value and no gradient.
 
     Args:
-        name: Full name, which exported files and symbols use.
+        name: Full name, which exported files and symbols use; or the value, if it is the only
+            argument, as in MXNet 2.0.
         value: NDArray, or array-like that `nd.array` converts to float32.
     """
 
     @explained
-    def __init__(self, name: str, value: Any) -> None:
+    def __init__(self, name: Any = None, value: Any = None) -> None:
+        if value is None and not isinstance(name, str):
+            name, value = "const", name
+        if value is None:
+            raise ArgumentTypeError(f"Constant {name or ''}: expected a value, got None")
         self.value = value if isinstance(value, NDArray) else array(value)
         super().__init__(
             name,
@@ -446,7 +452,7 @@ class Constant(Parameter):
     def grad_req(self, req: str) -> None:
         if req != "null":
             warnings.warn(
-                f"Constant {self.name}: expected grad_req 'null', got {req!r}, which was ignored; "
+                f"Constant {self._full_name}: expected grad_req 'null', got {req!r}, which was ignored; "
                 "use a Parameter for a value with a gradient",
                 UserWarning,
                 stacklevel=2,

@@ -116,6 +116,7 @@ class ParameterDict(Movable):
         parameter = self._find(full_name)
         if parameter is None:
             parameter = self._params[full_name] = Parameter(full_name, **kwargs)
+            parameter._own_name = name
         else:
             for attribute, value in kwargs.items():
                 _merge_argument(parameter, attribute, value)
@@ -146,6 +147,7 @@ class ParameterDict(Movable):
                     "pass its value to create it"
                 )
             constant = self._params[full_name] = Constant(full_name, value)
+            constant._own_name = name
             return constant
         if value is None:
             return found

@@ -82,7 +82,7 @@ def parameter_html(parameter: Shown) -> str:
     except GluonishError:
         values = ""
         notes.append("not initialized")
-    rows = parameter_table([(parameter.name, parameter)])
+    rows = parameter_table([(parameter._full_name, parameter)])
     return frame(heading(kind, *notes), rows, values)
 
 

@@ -13,7 +13,7 @@ from gluonish.core.errors import OperatorError
 
 
 class _Named(Protocol):
-    name: str
+    _full_name: str
 
 
 class _Edge(NamedTuple):
@@ -87,7 +87,7 @@ def location_of(member: object) -> str:
 
 def described(parameter: _Named) -> str:
     """Return a parameter's type and name for messages, with its location if nested."""
-    name = f"{type(parameter).__name__} {parameter.name}"
+    name = f"{type(parameter).__name__} {parameter._full_name}"
     return f"{name} ({location_of(parameter)})" if "." in path_of(parameter) else name
 
 

@@ -134,7 +134,7 @@ class RankAgreement:
 
 def _info_of(param: Parameter) -> _ParameterInfo:
     unknown = param._deferred_init is not None and not shape_is_known(param.shape)
-    return _ParameterInfo(param.name, described(param), None if unknown else param.shape)
+    return _ParameterInfo(param._full_name, described(param), None if unknown else param.shape)
 
 
 def _check_order(ranks: Sequence[Sequence[_ParameterInfo]]) -> None:

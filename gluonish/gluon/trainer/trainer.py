@@ -295,7 +295,7 @@ class Trainer:
     @property
     def _param2idx(self) -> dict[str, int]:
         """Each parameter's position by its name."""
-        return {param.name: i for i, param in enumerate(self._params)}
+        return {param._full_name: i for i, param in enumerate(self._params)}
 
     @property
     def _scale(self) -> float:

@@ -18,6 +18,7 @@ from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT32, INT64
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import CompiledKernel, available
+from gluonish.kernels.generated.attention_amx import supports_amx
 from gluonish.kernels.generated.attention_code import PARAMS, forward_kernel
 from gluonish.kernels.generated.attention_gradient_code import PARAMS as BACKWARD_PARAMS
 from gluonish.kernels.generated.attention_gradient_code import backward_kernel
@@ -266,6 +267,11 @@ class _ForwardPlan(_Plan):
         steps = samples * heads * -(-queries // tile_size())
         work = math.prod(q.shape) * k.shape[2]
         variant = _variant(inputs, attrs, k.shape[2])
+        if variant.kind == "bfloat16":
+            widths = (q.shape[3], v.shape[3])
+            variant = variant._replace(
+                amx=supports_amx(*widths, scale_of(attrs["scale"], widths[0]))
+            )
         self._attrs = attrs
         self._arguments = (PARAMS, params, steps, work)
         self._variants = (variant._replace(dropout=""), variant)

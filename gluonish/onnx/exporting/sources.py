@@ -147,7 +147,7 @@ def _traced(
         block(*arrays)
     data, outputs = _trace(block, arrays)
     given = {id(node) for node in data}
-    own = {p.name: p for p in block.collect_params().values()}
+    own = {p._full_name: p for p in block.collect_params().values()}
     target = [node.name for node in Symbol(outputs)._variables() if id(node) not in given]
     parameters = {name: params[name] if name in params else own[name].data() for name in target}
     used = {id(node) for node in Symbol(outputs)._variables()}

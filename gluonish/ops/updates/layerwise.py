@@ -74,9 +74,9 @@ def _lans(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     lr, wd, mean_share, var_share = rates
+    length = norm(xp, g)
+    g *= xp.where(length > 0, 1 / xp.where(length > 0, length, 1), 1).astype(w.dtype)
     slope = clipped(xp, g, attrs["clip_gradient"])
-    length = norm(xp, slope)
-    slope *= xp.where(length > 0, 1 / xp.where(length > 0, length, 1), 1).astype(w.dtype)
     direct = slope.copy()
     mean, var = moments(states, slope, attrs)
     root = xp.sqrt(xp.divide(var, var_share, out=slope), out=slope)

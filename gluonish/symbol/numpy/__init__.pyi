@@ -108,9 +108,9 @@ def arctan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Angle of the point (x2, x1), in radians."""
 def arctanh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Inverse hyperbolic tangent."""
-def argmax(a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
+def argmax(a: Any, axis: Any = None, out: Any = None, keepdims: builtins.bool = False) -> NumpySymbol:
     """Return the index of the first largest element along an axis, as int64."""
-def argmin(a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
+def argmin(a: Any, axis: Any = None, out: Any = None, keepdims: builtins.bool = False) -> NumpySymbol:
     """Return the index of the first smallest element along an axis; arguments as for `argmax`."""
 def argpartition(
     a: Any,
@@ -280,7 +280,7 @@ def cross(
     axisc: int = -1,
     axis: Any = None,
 ) -> NumpySymbol:
-    """Return the vector products of vectors of three elements; the other axes broadcast."""
+    """Return the vector products of vectors of two or three elements; the other axes broadcast."""
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> NumpySymbol:
     """Return the cumulative product along an axis; None for the flattened array."""
 def cumsum(
@@ -376,6 +376,8 @@ def dsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
     """Split an array of three or more axes along axis 2."""
 def dstack(arrays: Any) -> NumpySymbol:
     """Stack arrays along axis 2, which is added if they have fewer axes."""
+def dtype(dtype: Any, align: Any = False, copy: Any = False, **kwargs: Any) -> NumpySymbol:
+    """dtype(dtype, align=False, copy=False, **kwargs) --"""
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NumpySymbol:
     """Return the differences of neighbouring elements of the flattened array."""
 def einsum(*operands: Any, **kwargs: Any) -> NumpySymbol:
@@ -394,6 +396,8 @@ def empty_like(
     order: str = "C",
     subok: builtins.bool = False,
     shape: Any = None,
+    *,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return an array of the same shape as another, to be filled later; it is zeroed."""
 def equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
@@ -410,6 +414,8 @@ def eye(N: int, M: Any = None, k: int = 0, dtype: Any = None, **kwargs: Any) -> 
     """Return a matrix with ones on a diagonal."""
 def fabs(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Absolute value."""
+def fill_diagonal(a: Any, val: Any, wrap: builtins.bool = False) -> NumpySymbol:
+    """Write values to the main diagonal of an array, in place."""
 def finfo(dtype: Any) -> NumpySymbol:
     """finfo(dtype)"""
 def fix(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -524,8 +530,8 @@ def i0(x: Any) -> NumpySymbol:
     """Modified Bessel function of the first kind, order 0."""
 def identity(n: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the identity matrix of ``n`` rows, float32 by default."""
-def iinfo(int_type: Any) -> NumpySymbol:
-    """iinfo(type)"""
+def iinfo(dtype: Any) -> NumpySymbol:
+    """The limits of a type of integers: ``min``, ``max`` and ``bits``."""
 def in1d(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> NumpySymbol:
     """in1d"""
 def indices(dimensions: Any, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
@@ -645,7 +651,7 @@ def logspace(
     """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
 def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Return the matrix product over the last two axes; the others broadcast."""
-def matrix_transpose(x: Any) -> NumpySymbol:
+def matrix_transpose(x: Any = None, *, a: Any = None) -> NumpySymbol:
     """Return the array with its last two axes swapped."""
 def max(
     a: NumpySymbol | None = None,
@@ -670,6 +676,14 @@ def mean(
     keepdims: builtins.bool = False,
 ) -> NumpySymbol:
     """Return the mean over axes, float32 for integers; arguments as for `sum`."""
+def median(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = None,
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the median over axes: the middle element, or the mean of the two middle ones."""
 def meshgrid(*xi: Any, **kwargs: Any) -> NumpySymbol:
     """Return the coordinates of a grid."""
 def min(
@@ -767,11 +781,11 @@ def nanprod(
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
-    keepdims: Any = ...,
-    initial: Any = ...,
-    where: Any = ...,
+    keepdims: builtins.bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> NumpySymbol:
-    """Return the product of array elements over a given axis treating Not a"""
+    """Return the product over axes of the elements that are not NaN."""
 def nanquantile(
     a: Any,
     q: Any,
@@ -784,6 +798,34 @@ def nanquantile(
     interpolation: Any = None,
 ) -> NumpySymbol:
     """Compute the qth quantile of the data along the specified axis,"""
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the standard deviation over axes of the elements that are not NaN; see `nanvar`."""
+def nansum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: builtins.bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> NumpySymbol:
+    """Return the sum over axes of the elements that are not NaN."""
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the variance over axes of the elements that are not NaN."""
 def ndarray(
     data: Any,
     spec: Any = None,
@@ -847,6 +889,8 @@ def permute_dims(a: Any, axes: Any = None) -> NumpySymbol:
     """Return the array with its axes in the order of ``axes``: `transpose`."""
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> NumpySymbol:
     """Evaluate a piecewise-defined function."""
+def pmt(*args: Any, **kwds: Any) -> NumpySymbol:
+    """Not supported: NumPy removed ``pmt``; use the package numpy_financial."""
 def poly(seq_of_zeros: Any) -> NumpySymbol:
     """Find the coefficients of a polynomial with the given sequence of roots."""
 def polyadd(a1: Any, a2: Any) -> NumpySymbol:
@@ -1104,14 +1148,39 @@ def transpose(
     """Permute the axes; without axes their order is reversed."""
 def trapz(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> NumpySymbol:
     """Integrate along the given axis using the composite trapezoidal rule."""
+def tri(
+    N: int,
+    M: Any = None,
+    k: int = 0,
+    dtype: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
+    """Return a matrix with ones on and below diagonal ``k``, and zeros above it."""
 def tril(m: Any, k: int = 0) -> NumpySymbol:
     """Return a matrix with zeros above diagonal ``k``."""
+def tril_indices(
+    n: int,
+    k: int = 0,
+    m: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
+    """Return the rows and the columns of the elements on and below a diagonal, int64."""
 def tril_indices_from(arr: Any, k: Any = 0) -> NumpySymbol:
     """Return the indices for the lower-triangle of arr."""
 def trim_zeros(filt: Any, trim: Any = "fb") -> NumpySymbol:
     """Remove values along a dimension which are zero along all other."""
 def triu(m: Any, k: int = 0) -> NumpySymbol:
     """Return a matrix with zeros below diagonal ``k``."""
+def triu_indices(
+    n: int,
+    k: int = 0,
+    m: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
+    """Return the rows and the columns of the elements on and above a diagonal, int64."""
 def triu_indices_from(arr: Any, k: Any = 0) -> NumpySymbol:
     """Return the indices for the upper-triangle of arr."""
 def true_divide(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
@@ -1173,7 +1242,14 @@ def var(
     """Return the variance over axes."""
 def vdot(a: Any, b: Any) -> NumpySymbol:
     """Return the sum of products of all elements."""
-def vecdot(x1: Any, x2: Any, axis: int = -1) -> NumpySymbol:
+def vecdot(
+    x1: Any = None,
+    x2: Any = None,
+    axis: Any = -1,
+    *,
+    a: Any = None,
+    b: Any = None,
+) -> NumpySymbol:
     """Return the sums of products of two arrays over one axis; the other axes broadcast."""
 def vsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
     """Split an array of two or more axes along axis 0."""

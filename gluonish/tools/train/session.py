@@ -269,7 +269,9 @@ class Session:
         assert self._checkpoints is not None
         net = self.learner.net
         symbol = net(sym.var("data"))
-        parameters = {parameter.name: parameter for parameter in net.collect_params().values()}
+        parameters = {
+            parameter._full_name: parameter for parameter in net.collect_params().values()
+        }
         values = values_by_name(parameters, symbol.list_auxiliary_states())
         write_model("train", symbol, values, self._checkpoints.export_prefix, epoch, True)
         self.learner.trainer.save_states(self._checkpoints.states_path(epoch))

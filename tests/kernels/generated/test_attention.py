@@ -11,7 +11,9 @@ from gluonish import autograd, nd
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels import openmp
+from gluonish.kernels.compiler.amx_code import has_amx
 from gluonish.kernels.generated import attention
+from gluonish.kernels.generated.attention_amx import supports_amx
 from gluonish.kernels.generated.attention_panels import BLOCK, panel_width, tile_size
 from gluonish.ops.attention.scaled_dot_product import ATTENTION, ATTENTION_BACKWARD
 from gluonish.ops.kernel import RefusedError
@@ -252,3 +254,86 @@ def test_one_query_is_no_tile(
     attrs = {**ATTENTION.schema.defaults, "layout": "NTHC", "train": False, **changes}
     chosen = ATTENTION.select_fast("cpu", specs, attrs)
     assert (chosen is not None) == is_in_tiles
+
+
+needs_amx = pytest.mark.skipif(not has_amx(), reason="this processor or system has no AMX")
+AMX_SIZES = [
+    (1, 2, 1, 1, 3, 32, 32),
+    (2, 4, 2, 37, 131, 32, 64),
+    (1, 3, 3, 129, 300, 96, 32),
+    (2, 1, 1, 200, 77, 64, 160),
+]
+
+
+def in_both(random: np.random.Generator, sizes: Any, **attrs: Any) -> tuple[Any, Any, float]:
+    """Return outputs of bfloat16 by AMX and by float32 of equal arrays, and the largest value."""
+    n, h, groups, t, s, c, v = sizes
+    shapes = [(n, h, t, c), (n, groups, s, c), (n, groups, s, v)]
+    arrays = [random.standard_normal(x).astype(ml_dtypes.bfloat16) for x in shapes]
+    outputs = []
+    for dtype in ("bfloat16", "float32"):
+        mx.random.seed(3)
+        with autograd.train_mode():
+            made = nd.scaled_dot_product_attention(
+                *(nd.array(x.astype(np.float32), dtype=dtype) for x in arrays), **attrs
+            )
+        outputs.append(made.asnumpy().astype(np.float64))
+    return outputs[0], outputs[1], float(np.abs(arrays[2].astype(np.float64)).max())
+
+
+@needs_amx
+@pytest.mark.parametrize("sizes", AMX_SIZES, ids=str)
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {},
+        {"causal": True},
+        {"window": 9, "causal": True},
+        {"softcap": 2.0},
+        {"dropout": 0.4},
+        {"scale": 0.5},
+        {"scale": -0.5},
+    ],
+    ids=str,
+)
+def test_amx_gives_what_float32_gives(sizes: Any, attrs: Any) -> None:
+    random = np.random.default_rng(sizes[4])
+    found, wanted, largest = in_both(random, sizes, **attrs)
+    # Weights and outputs are rounded to 8 bits; the weights that are kept sum up to 1 / 0.6.
+    assert np.abs(found - wanted).max() < 2**-7 * largest
+
+
+@needs_amx
+@pytest.mark.parametrize("sizes", AMX_SIZES, ids=str)
+@pytest.mark.parametrize("kind", ["flags", "numbers", "lengths"])
+def test_amx_hides_keys(sizes: Any, kind: str) -> None:
+    random = np.random.default_rng(sizes[4])
+    n, h, _, t, s = sizes[:5]
+    optional = {
+        "flags": {"mask": nd.array(random.random((n, 1, t, s)) < 0.6, dtype="bool")},
+        "numbers": {"mask": nd.array(random.standard_normal((1, h, t, s)))},
+        "lengths": {"valid_length": nd.array(random.integers(0, s + 1, n), dtype="int32")},
+    }[kind]
+    found, wanted, largest = in_both(random, sizes, **optional)
+    assert np.abs(found - wanted).max() < 2**-7 * largest
+
+
+@needs_amx
+def test_amx_reads_no_key_behind_the_last() -> None:
+    keys = np.full((1, 1, 200, 64), np.nan, np.float32)
+    keys[:, :, :70] = 1
+    k = nd.array(keys, dtype="bfloat16")
+    out = nd.scaled_dot_product_attention(
+        nd.ones((1, 1, 40, 64), dtype="bfloat16"), k, k, valid_length=nd.array([70])
+    )
+    np.testing.assert_array_equal(out.asnumpy().astype(np.float32), 1)
+    whole = nd.scaled_dot_product_attention(k, k[:, :, :70], k[:, :, :70])
+    assert np.isnan(whole.asnumpy().astype(np.float32)[0, 0, 70:]).all()
+
+
+@needs_amx
+def test_amx_is_used_where_it_can_be() -> None:
+    assert supports_amx(64, 32, 0.1)
+    assert not supports_amx(48, 64, 0.1)
+    assert not supports_amx(64, 48, 0.1)
+    assert not supports_amx(64, 64, -0.1)

@@ -14,6 +14,7 @@ from gluonish.ops.updates.adaptive import ADABELIEF, ADADELTA, ADAMAX, FTML_STEP
 from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.ops.updates.rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, apply_rule
+from gluonish.ops.updates.rules2 import RULES2
 from gluonish.ops.updates.sign import DCASGD, DCASGD_MOMENTUM, SIGNSGD, SIGNUM_STEPS
 from tests.kernels.updates import check_equal, groups, rates, scalars
 
@@ -33,6 +34,7 @@ MORE_RULES = (
     LARS,
     LARS_MOMENTUM,
     NADAM,
+    *RULES2,
     SIGNSGD,
     SIGNUM_STEPS,
 )

@@ -116,7 +116,6 @@ from gluonish.numpy import nanmax as nanmax
 from gluonish.numpy import nanmedian as nanmedian
 from gluonish.numpy import nanmin as nanmin
 from gluonish.numpy import nanpercentile as nanpercentile
-from gluonish.numpy import nanprod as nanprod
 from gluonish.numpy import nanquantile as nanquantile
 from gluonish.numpy import ndim as ndim
 from gluonish.numpy import negative as negative
@@ -125,6 +124,7 @@ from gluonish.numpy import npv as npv
 from gluonish.numpy import packbits as packbits
 from gluonish.numpy import partition as partition
 from gluonish.numpy import piecewise as piecewise
+from gluonish.numpy import pmt as pmt
 from gluonish.numpy import poly as poly
 from gluonish.numpy import polyadd as polyadd
 from gluonish.numpy import polydiv as polydiv
@@ -175,6 +175,7 @@ from gluonish.numpy import unpackbits as unpackbits
 from gluonish.numpy import unwrap as unwrap
 from gluonish.numpy import vander as vander
 from gluonish.numpy.array import ndarray as ndarray
+from gluonish.numpy.constants import iinfo as iinfo
 from gluonish.numpy.creation import arange as arange
 from gluonish.numpy.creation import array as array
 from gluonish.numpy.creation import asarray as asarray
@@ -193,6 +194,7 @@ from gluonish.numpy.creation import linspace as linspace
 from gluonish.numpy.creation import logspace as logspace
 from gluonish.numpy.creation import ones as ones
 from gluonish.numpy.creation import ones_like as ones_like
+from gluonish.numpy.creation import tri as tri
 from gluonish.numpy.creation import tril as tril
 from gluonish.numpy.creation import triu as triu
 from gluonish.numpy.creation import zeros as zeros
@@ -224,6 +226,10 @@ from gluonish.numpy.joining import stack as stack
 from gluonish.numpy.joining import unstack as unstack
 from gluonish.numpy.joining import vsplit as vsplit
 from gluonish.numpy.joining import vstack as vstack
+from gluonish.numpy.nan_reductions import nanprod as nanprod
+from gluonish.numpy.nan_reductions import nanstd as nanstd
+from gluonish.numpy.nan_reductions import nansum as nansum
+from gluonish.numpy.nan_reductions import nanvar as nanvar
 from gluonish.numpy.numerics import around as around
 from gluonish.numpy.numerics import clip as clip
 from gluonish.numpy.numerics import diff as diff
@@ -251,6 +257,7 @@ from gluonish.numpy.reductions import cumprod as cumprod
 from gluonish.numpy.reductions import cumulative_prod as cumulative_prod
 from gluonish.numpy.reductions import cumulative_sum as cumulative_sum
 from gluonish.numpy.reductions import mean as mean
+from gluonish.numpy.reductions import median as median
 from gluonish.numpy.reductions import percentile as percentile
 from gluonish.numpy.reductions import quantile as quantile
 from gluonish.numpy.reductions import std as std
@@ -277,6 +284,9 @@ from gluonish.numpy.shapes import rot90 as rot90
 from gluonish.numpy.shapes import shape as shape
 from gluonish.numpy.shapes import swapaxes as swapaxes
 from gluonish.numpy.shapes import tile as tile
+from gluonish.numpy.triangles import fill_diagonal as fill_diagonal
+from gluonish.numpy.triangles import tril_indices as tril_indices
+from gluonish.numpy.triangles import triu_indices as triu_indices
 from gluonish.numpy.type_functions import astype as astype
 from gluonish.numpy.type_functions import can_cast as can_cast
 from gluonish.numpy.type_functions import isdtype as isdtype
@@ -285,11 +295,11 @@ from gluonish.numpy_extension.nd_namespaces.np import linalg as linalg
 from gluonish.numpy_extension.nd_namespaces.np import random as random
 from numpy import bool as bool
 from numpy import bool as bool_
+from numpy import dtype as dtype
 from numpy import finfo as finfo
 from numpy import float16 as float16
 from numpy import float32 as float32
 from numpy import float64 as float64
-from numpy import iinfo as iinfo
 from numpy import int16 as int16
 from numpy import int32 as int32
 from numpy import int64 as int64
