@@ -204,6 +204,26 @@ DIFFERENCES2 = (
         "is the next layer's argument, as a whole",
     ),
     Difference(
+        "numbers from functions of `np` that NumPy computes, such as `np.interp(2.5, ...)`",
+        "are `np` arrays of no axes",
+        "are numbers, as in NumPy",
+    ),
+    Difference(
+        "a single element of an `nd` array, and `nd.linalg.det` of one matrix, after `npx.set_np`",
+        "have shape ()",
+        "have shape (1,)",
+    ),
+    Difference(
+        "a bias of `npx.fully_connected` without `no_bias=False`",
+        "is ignored: `no_bias` is True by default",
+        "is added",
+    ),
+    Difference(
+        "the `repr` of a transposed convolution",
+        "names input channels before output channels",
+        "names output channels before input channels, as in 1.9",
+    ),
+    Difference(
         "the function of `nn.HybridLambda`",
         "is called with the inputs",
         "is called with `F`, which is `nd` or `sym`, before the inputs, as in 1.9",
