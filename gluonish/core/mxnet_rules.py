@@ -125,7 +125,7 @@ DIFFERENCES = (
         "mean its outputs, where imperatively they mean rows",
         "are refused",
     ),
-    Difference("a misspelt option of `hybridize`", "is ignored", "is refused"),
+    Difference("a misspelt option of `hybridize`", "is ignored, by the rules of 1.9", "is refused"),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
 
@@ -203,6 +203,11 @@ DIFFERENCES2 = (
         "`Block.name` and `prefix`",
         "may be set, as attributes that 2.0 lacks",
         "are read-only",
+    ),
+    Difference(
+        "outputs in tuples of a hybridized block that defines `forward`",
+        "come in lists; dicts, numbers and texts among them are refused",
+        "come as `forward` returns them",
     ),
 )
 

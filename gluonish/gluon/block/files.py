@@ -54,8 +54,8 @@ def save_block(
         except DeferredInitializationError as error:
             raise DeferredInitializationError(
                 f"{_what(block)}: save_parameters: expected all shapes to be known, got "
-                f"{parameter._full_name} at {path!r} of shape {parameter.shape}, whose layer was never "
-                "called; call the network once, remove the layer, or set its "
+                f"{parameter._full_name} at {path!r} of shape {parameter.shape}, whose layer was "
+                "never called; call the network once, remove the layer, or set its "
                 "in_units, in_channels and the like"
             ) from error
     save(filename, arrays, **options)
