@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.block.arguments import check_one_kind
 from gluonish.gluon.block.files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -84,7 +85,10 @@ class SymbolBlock(HybridBlock):
             if node.name in auxiliary and self.params._find(node.name) is None:
                 arguments |= {"init": node.extra.get("__init__"), "grad_req": "null"}
             self.params.get(node.name, **arguments)
-        common = os.path.commonprefix(list(self.params.keys()))  # noqa: RUF071  # by character
+        names = list(self.params.keys())
+        common = os.path.commonprefix(names)  # noqa: RUF071  # by character
+        if follows_mxnet2() or common in names:
+            common = ""
         self._reg_params.update({name[len(common) :]: p for name, p in self.params.items()})
 
     @staticmethod

@@ -5,11 +5,12 @@ The parallel containers are named ``Concurrent`` and ``HybridConcurrent`` (``con
 """
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, Self, overload
 
 from gluonish.core.errors import OutOfBoundsError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor
@@ -121,12 +122,18 @@ class Sequential(_Stack):
         y: output of the last layer; ``x`` itself without layers.
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any, *args: Any) -> Any:
         """Run the layers in order, each on the output of the previous one.
+
+        By the rules of MXNet 2.0, or with several inputs, the outputs of a layer are separate
+        arguments of the next one.
 
         Args:
             x: Input of the first layer.
+            *args: Its further inputs.
         """
+        if args or follows_mxnet2():
+            return _run(self._children.values(), x, args)
         for block in self._children.values():
             x = block(x)
         return x
@@ -173,16 +180,31 @@ class HybridSequential(_Stack, HybridBlock):
         (4, 10)
     """
 
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+    def hybrid_forward(self, F: ModuleType, x: Tensor, *args: Tensor) -> Any:
         """Run the layers in order, each on the output of the previous one.
+
+        By the rules of MXNet 2.0, or with several inputs, the outputs of a layer are separate
+        arguments of the next one.
 
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: Input of the first layer.
+            *args: Its further inputs.
         """
+        if args or follows_mxnet2():
+            return _run(self._children.values(), x, args)
         for block in self._children.values():
             x = block(x)
         return x
+
+
+def _run(blocks: Iterable[Block], x: Any, args: Sequence[Any]) -> Any:
+    """Run blocks in order, each on all outputs of the previous one; return a tuple of several."""
+    for block in blocks:
+        x, args = block(x, *args), ()
+        if isinstance(x, tuple | list) and x:
+            x, *args = x
+    return (x, *args) if args else x
 
 
 class Concatenate(Sequential):
