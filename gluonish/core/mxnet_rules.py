@@ -155,7 +155,7 @@ DIFFERENCES = (
         "is refused",
         "replaces it: `b.weight = a.weight` shares the weight, as in 2.0",
     ),
-    Difference("a misspelt option of `hybridize`", "is ignored", "is refused"),
+    Difference("a misspelt option of `hybridize`", "is ignored, by the rules of 1.9", "is refused"),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
 
@@ -298,6 +298,11 @@ DIFFERENCES2 = (
         "`Block.name` and `prefix`",
         "may be set, as attributes that 2.0 lacks",
         "are read-only",
+    ),
+    Difference(
+        "outputs in tuples of a hybridized block that defines `forward`",
+        "come in lists; dicts, numbers and texts among them are refused",
+        "come as `forward` returns them",
     ),
 )
 

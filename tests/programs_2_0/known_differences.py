@@ -5,7 +5,7 @@
 WRONG_THERE: dict[str, str] = {
     "control.foreach_gradients": "gradients stop at the states that one step hands to the next",
     "control.outputs_only": "without states the outputs lose the axis of the steps",
-    "exporting.infer_shape_of_block": "infer_shape leaves shapes unknown that follow from the input",
+    "exporting.infer_shape_of_block": "infer_shape leaves shapes of layers unknown",
     "gradients.grad_function": "autograd.grad of np arrays gives nd arrays",
     "gradients.grad_of_one_variable": "autograd.grad of np arrays gives nd arrays",
     "gradients.second_order": "autograd.grad of np arrays gives nd arrays",

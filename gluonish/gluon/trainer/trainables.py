@@ -226,8 +226,8 @@ def common_contexts(params: Sequence[Parameter]) -> list[Context]:
         current = param.list_ctx()
         if contexts is not None and current != contexts:
             raise ArgumentError(
-                f"Trainer: expected all Parameters on {contexts}, got {param._full_name} on {current}; "
-                "initialize them with one ctx, or call reset_ctx"
+                f"Trainer: expected all Parameters on {contexts}, got {param._full_name} on "
+                f"{current}; initialize them with one ctx, or call reset_ctx"
             )
         contexts = current
     return contexts or []
