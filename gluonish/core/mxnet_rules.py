@@ -224,6 +224,11 @@ DIFFERENCES2 = (
         "names output channels before input channels, as in 1.9",
     ),
     Difference(
+        "`func` of `begin_state`, if it is none of `nd` or `sym`",
+        "gets shape, dtype and device",
+        "gets shape, layout and name, as in 1.9",
+    ),
+    Difference(
         "the function of `nn.HybridLambda`",
         "is called with the inputs",
         "is called with `F`, which is `nd` or `sym`, before the inputs, as in 1.9",

@@ -198,6 +198,14 @@ def test_gradient_is_dropped_and_the_graph_stays() -> None:
     assert x.grad.tolist() == [6.0, 6.0]
 
 
+def test_states_are_made_by_functions_of_np() -> None:
+    layer, cell = gluon.rnn.LSTM(3), gluon.rnn.GRUCell(3)
+    assert [x.shape for x in layer.begin_state(2, func=np.ones)] == [(1, 2, 3)] * 2
+    seen: list[dict[str, Any]] = []
+    cell.begin_state(2, func=lambda **options: seen.append(options))
+    assert [sorted(options) for options in seen] == [["device", "dtype", "shape"]]
+
+
 def test_kinds_of_numbers() -> None:
     assert type(gluon.utils.clip_global_norm([np.array([3.0, 4.0])], 1.0)) is float
     assert np.interp(2.5, np.array([2.0, 3.0]), np.array([0.0, 1.0])).shape == ()

@@ -19,6 +19,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.parameter import Init
+from gluonish.gluon.rnn.new_state import new_state
 from gluonish.gluon.rnn.packed import fit_arrays, packed_size
 from gluonish.gluon.rnn.rnn_cell import GRUCell, LSTMCell, LSTMPCell, RNNCell
 from gluonish.gluon.rnn.sequential_cell import (
@@ -253,7 +254,7 @@ class RecurrentLayer(HybridBlock):
             **kwargs: Further arguments of ``func``; they override shape, dtype, layout and name.
         """
         states = [
-            func(name=f"{self.prefix}h0_{i}", **{**info, **kwargs})
+            new_state(func, f"{self.prefix}h0_{i}", {**info, **kwargs})
             for i, info in enumerate(self.state_info(batch_size))
         ]
         if func is nd.zeros and is_np_array():
