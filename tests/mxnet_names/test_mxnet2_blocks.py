@@ -115,7 +115,7 @@ def test_exported_graph_holds_the_arrays_of_forward(tmp_path: Path) -> None:
     x = np.array([[1.0, -3.0, 3.0]])
     wanted = net(x).asnumpy()
     files = net.export(str(tmp_path / "net"))
-    loaded = gluon.SymbolBlock.imports(files[0], "data", files[1])
+    loaded = gluon.SymbolBlock.imports(files[0], "data", files[1], device=x.device)
     onp.testing.assert_array_equal(loaded(x).asnumpy(), wanted)
     assert sorted(loaded.collect_params()) == ["constant2", "dense.weight"]
     with autograd.record():
@@ -144,7 +144,7 @@ def test_network_of_one_layer_is_imported(tmp_path: Path) -> None:
     x = np.ones((1, 3))
     wanted = net(x).asnumpy()
     files = net.export(str(tmp_path / "net"))
-    loaded = gluon.SymbolBlock.imports(files[0], "data", files[1])
+    loaded = gluon.SymbolBlock.imports(files[0], "data", files[1], device=x.device)
     onp.testing.assert_array_equal(loaded(x).asnumpy(), wanted)
 
 
@@ -171,7 +171,7 @@ def test_symbol_of_noted_operators() -> None:
 
 
 def test_executor_of_a_numpy_symbol_returns_np_arrays() -> None:
-    symbol = mx.sym.np.exp(mx.sym.var("x").as_np_ndarray())  # type: ignore[attr-defined]
+    symbol: Any = mx.sym.np.exp(mx.sym.var("x").as_np_ndarray())  # type: ignore[attr-defined]
     executor = symbol._simple_bind(mx.cpu(), x=(2,))
     executor.arg_dict["x"][:] = 0
     assert isinstance(executor.forward()[0], np.ndarray)
