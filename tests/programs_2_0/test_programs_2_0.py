@@ -92,7 +92,10 @@ def process() -> Iterator[Process]:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_program_gives_what_mxnet_gives(process: Process, program: str) -> None:
     area, name = program.split(".")
-    found = runner.differences(GOLDEN[area][name], process.ask(program))
+    answer = process.ask(program)
+    if isinstance(answer, dict) and "ImportError" in answer.get("failed", ()):
+        pytest.skip(answer["message"])  # an optional package, such as OpenCV
+    found = runner.differences(GOLDEN[area][name], answer)
     if program in KNOWN or program in WRONG_THERE:
         assert found, f"{program} agrees now: take it from known_differences.py"
     else:
