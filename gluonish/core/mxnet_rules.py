@@ -164,7 +164,7 @@ DIFFERENCES = (
 DIFFERENCES2 = (
     Difference("`__version__`", f'"{VERSION2}"', "gluonish's own"),
     Difference(
-        "keys of `Block.collect_params()` and `Block.params`",
+        "keys of `Block.collect_params()`",
         "are attribute paths, `body.0.weight`; the result is a dict",
         "are full names, `net0_dense0_weight`; paths are found, too",
     ),
