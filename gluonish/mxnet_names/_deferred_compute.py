@@ -33,7 +33,9 @@ def _set_value(array: NDArray, value: Value) -> None:
     _values[key] = ref(array, lambda _: _values.pop(key, None)), value
 
 
-def _note(op: Operator, attrs: Attrs, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> None:
+def _note(
+    op: Operator, attrs: Attrs, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
+) -> None:
     """Record one operator: an array that no operator made is a constant of the graph."""
     name = NameManager.current.get(None, base_name(op))
     known = [_value_of(x) for x in inputs]

@@ -197,7 +197,7 @@ def test_numbers_are_clipped_and_spread() -> None:
     assert [type(i) for i in np.unravel_index(3, (2, 2))] == [numpy.int64] * 2
     spread = np.broadcast_to(3, (2, 2))
     assert isinstance(spread, np.ndarray)
-    assert (spread.dtype, spread.tolist()) == (numpy.float32, [[3, 3], [3, 3]])
+    assert (spread.dtype, spread.tolist()) == (numpy.int64, [[3, 3], [3, 3]])
     assert np.broadcast_to(True, 2).dtype == bool
 
 

@@ -186,7 +186,7 @@ OWN_RULES = {
     *("np.array", "np.asarray"),
     *("np.mean", "a.mean", "i.mean"),
     "a.sort",
-    *("np.std", "np.var", "np.average"),  # of integers
+    *("np.std", "np.var", "np.average", "i.std", "i.var"),  # of integers
 }
 
 
