@@ -534,7 +534,7 @@ def iinfo(dtype: Any) -> NumpySymbol:
     """The limits of a type of integers: ``min``, ``max`` and ``bits``."""
 def in1d(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> NumpySymbol:
     """in1d"""
-def indices(dimensions: Any, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
+def indices(dimensions: Any, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
 def inner(a: Any, b: Any) -> NumpySymbol:
     """Return the sum of products over the last axes."""
@@ -675,7 +675,7 @@ def mean(
     out: Any = None,
     keepdims: builtins.bool = False,
 ) -> NumpySymbol:
-    """Return the mean over axes, float32 for integers; arguments as for `sum`."""
+    """Return the mean over axes; arguments as for `sum`."""
 def median(
     a: Any,
     axis: Any = None,
@@ -992,8 +992,9 @@ def reshape(
     inferred."""
 def resize(a: Any, new_shape: Any) -> NumpySymbol:
     """Return an array of a new shape, filled with repeated copies of the elements."""
-def result_type(*args: Any, **kwargs: Any) -> NumpySymbol:
-    """Returns the type that results from applying the NumPy"""
+def result_type(*arrays_and_dtypes: Any) -> NumpySymbol:
+    """Return the element type of an operation on arrays, element types and numbers, such as a
+    sum."""
 def rint(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """The nearest integer; halves to the even one."""
 def roll(

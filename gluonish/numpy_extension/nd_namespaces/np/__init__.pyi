@@ -145,7 +145,6 @@ from gluonish.numpy import rate as rate
 from gluonish.numpy import real as real
 from gluonish.numpy import reciprocal as reciprocal
 from gluonish.numpy import remainder as remainder
-from gluonish.numpy import result_type as result_type
 from gluonish.numpy import rint as rint
 from gluonish.numpy import rollaxis as rollaxis
 from gluonish.numpy import roots as roots
@@ -290,6 +289,7 @@ from gluonish.numpy.triangles import triu_indices as triu_indices
 from gluonish.numpy.type_functions import astype as astype
 from gluonish.numpy.type_functions import can_cast as can_cast
 from gluonish.numpy.type_functions import isdtype as isdtype
+from gluonish.numpy.type_functions import result_type as result_type
 from gluonish.numpy_extension.nd_namespaces.np import _internal as _internal
 from gluonish.numpy_extension.nd_namespaces.np import linalg as linalg
 from gluonish.numpy_extension.nd_namespaces.np import random as random
