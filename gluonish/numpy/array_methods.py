@@ -101,7 +101,7 @@ def _nd_method(name: str) -> Callable[..., Any]:
     def method(self: NDArray, *args: Any, **kwargs: Any) -> Any:
         return inherited(self, *args, **kwargs)
 
-    doc = f"Call the function `{name}`, as a method of NDArray does, which MXNet does not support on ``np`` arrays."
+    doc = f"Call `{name}`, as on an NDArray; MXNet does not support it on ``np`` arrays."
     return name_function(method, name, doc)
 
 

@@ -19,9 +19,8 @@ from gluonish.numpy.products import cross, matmul, outer, tensordot, vecdot
 from gluonish.numpy.reductions import max as largest
 from gluonish.numpy.reductions import min as smallest
 from gluonish.numpy.reductions import sum as total
-from gluonish.numpy.shapes import broadcast_to, copy
+from gluonish.numpy.shapes import broadcast_to, copy, matrix_transpose
 from gluonish.numpy.shapes import diagonal as matrix_diagonal
-from gluonish.numpy.shapes import matrix_transpose
 from gluonish.numpy.shapes import trace as matrix_trace
 from gluonish.numpy.unary import absolute, sqrt, square
 from gluonish.ops.registry import apply, find_operator
