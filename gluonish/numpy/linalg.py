@@ -240,7 +240,7 @@ def _ordered_product(factors: Sequence[Any], sizes: Sequence[int]) -> Any:
 
 def _triangle(UPLO: str | bool, upper: bool) -> str:
     if isinstance(UPLO, bool):
-        UPLO, upper = "L", UPLO
+        return "U" if UPLO or upper else "L"
     return "U" if upper else UPLO
 
 
