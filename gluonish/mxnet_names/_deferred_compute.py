@@ -66,7 +66,7 @@ def set_deferred_compute(state: bool) -> bool:
     return before
 
 
-class context(ValueScope):  # noqa: N801  # MXNet's name
+class context(ValueScope):  # MXNet's name
     """Scope in which operators are noted for `get_symbol`.
 
     Args:

@@ -12,7 +12,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.core.mxnet_rules import follows_mxnet1, follows_mxnet2
 from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.core.schema import as_number
-from gluonish.core.tables import numbers_of
+from gluonish.core.tables import kind_of, numbers_of
 from gluonish.ndarray.dlpack import from_dlpack as share_dlpack
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import (
@@ -108,7 +108,7 @@ def array(
         ) from error
     if values.dtype.kind not in "biufV":
         raise ArgumentTypeError(
-            f"array: expected numbers, got {type(object).__name__} of {values.dtype}"
+            f"array: expected numbers, got {type(object).__name__} of {kind_of(values)}"
         )
     return from_official(
         values, context, (None if has_dtype else chosen(None)) if dtype is None else dtype

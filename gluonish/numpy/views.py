@@ -1,6 +1,7 @@
 """Module namespaces derived from other modules: ``nd.np``, ``sym.np`` and others."""
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
@@ -97,7 +98,7 @@ def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View
             if name not in operators:
                 raise unknown_attribute(
                     f"{module}: expected the name of a function, got {name!r}"
-                    f"{name_advice(name, operators)}",
+                    f"{name_advice(name, {*operators, *vars(sys.modules[module])})}",
                     name,
                 )
             op = find_operator(operators[name])

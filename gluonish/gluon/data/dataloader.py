@@ -21,7 +21,7 @@ from gluonish.core.object_repr import brief, counted, object_repr
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.gluon.data.by_value import dumps
-from gluonish.gluon.data.dataset import indexable
+from gluonish.gluon.data.dataset import check_batchify, check_dataset, indexable
 from gluonish.gluon.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from gluonish.gluon.data.thread_pool import PoolBatches as _MultiWorkerIter  # noqa: F401  # programs
 from gluonish.gluon.data.thread_pool import ThreadPool
@@ -138,6 +138,8 @@ class DataLoader:
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
         dataset = indexable(dataset)
+        check_dataset(dataset)
+        check_batchify("DataLoader", batchify_fn)
         self._dataset = dataset
         self._pin_memory = pin_memory
         self._pin_device_id = pin_device_id

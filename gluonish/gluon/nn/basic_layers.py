@@ -226,6 +226,7 @@ class Embedding(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        check_ints("Embedding", input_dim=input_dim, output_dim=output_dim)
         self._kwargs = {
             "input_dim": input_dim,
             "output_dim": output_dim,

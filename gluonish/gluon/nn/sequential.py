@@ -17,7 +17,6 @@ from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.ndarray import concat
 
-
 _SEVERAL = (list, tuple)
 
 
