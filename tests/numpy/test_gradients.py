@@ -24,7 +24,7 @@ NO_GRADIENT = {
     *("unique_inverse", "unique_values", "diag_indices_from", "tril_indices", "triu_indices"),
     *("arange", "array", "asarray", "blackman", "empty", "empty_like", "eye", "full", "hamming"),
     *("full_like", "hanning", "identity", "indices", "linspace", "logspace", "ones", "ones_like"),
-    *("tri", "zeros", "zeros_like", "linalg.eig", "linalg.eigvals"),
+    *("isclose", "tri", "zeros", "zeros_like", "linalg.eig", "linalg.eigvals"),
 }
 # In place of the first call of a function, which has a kink or no arrays of floats.
 OTHER_CALLS = {
@@ -34,6 +34,8 @@ OTHER_CALLS = {
     "repeat": "np.repeat(v, 2)",
     "ldexp": "np.ldexp(a, j)",
     "nan_to_num": "np.nan_to_num(a)",
+    "nanmax": "np.nanmax(a, axis=0)",
+    "nanmin": "np.nanmin(a, axis=0)",
     "nanprod": "np.nanprod(p, axis=0)",
     "nansum": "np.nansum(a, axis=0)",
     "nanstd": "np.nanstd(a, axis=1)",
