@@ -68,13 +68,14 @@ def float_power(x1: Any, x2: Any) -> Any:
         x1: Array or number.
         x2: Array or number; the shapes broadcast.
     """
-    wide = [
-        float(x)
-        if isinstance(x, NUMBERS)
-        else as_value_or_listed(x, "float_power").astype("float64")
-        for x in (x1, x2)
-    ]
-    return power(*wide)
+    return power(*(_as_double(x, "float_power") for x in (x1, x2)))
+
+
+def _as_double(x: Any, what: str) -> Any:
+    """Return a number as a float, and an array in float64."""
+    if isinstance(x, NUMBERS):
+        return float(x)
+    return as_value_or_listed(x, what).astype("float64")
 
 
 def isclose(
@@ -91,10 +92,7 @@ def isclose(
     """
     if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
         return np.isclose(a, b, rtol, atol, equal_nan)
-    first, second = (
-        x if isinstance(x, NUMBERS) else as_value_or_listed(x, "isclose").astype("float64")
-        for x in (a, b)
-    )
+    first, second = (_as_double(x, "isclose") for x in (a, b))
     near = (absolute(first - second) <= atol + rtol * absolute(second)) & isfinite(second)
     close = near | equal(first, second)
     if equal_nan:

@@ -9,9 +9,11 @@ import numpy as np
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follows_mxnet1
+from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.numpy.array import ndarray
-from gluonish.numpy.calls import NUMBERS, as_tuple, as_value, call
+from gluonish.numpy.calls import NUMBERS, as_tuple, as_value, call, from_official
 from gluonish.numpy.creation import eye
 from gluonish.numpy.elements import where
 from gluonish.numpy.official import call_official, official_function
@@ -83,7 +85,8 @@ def matrix_rank(
     """
     options = {"hermitian": hermitian, "tol": tol, "rtol": None if tol is not None else rtol}
     given = {key: value for key, value in options.items() if value is not None}
-    return call_official(np.linalg.matrix_rank, "matrix_rank", (M if A is None else A,), given)
+    found = call_official(np.linalg.matrix_rank, "matrix_rank", (M if A is None else A,), given)
+    return found if isinstance(found, NDArray) or follows_mxnet1() else from_official(found)
 
 
 def cholesky(a: Any, upper: bool = False) -> Any:

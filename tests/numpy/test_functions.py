@@ -494,10 +494,13 @@ def test_sums_have_a_start_and_leave_out_elements() -> None:
     assert np.sum(x, where=mask).item() == 4
     assert np.prod(x, axis=1, where=mask, initial=2).tolist() == [2, 6]
     with mx.util.np_shape(), mx.util.np_array():
-        y = mx.sym.np.sum(mx.sym.var("x").as_np_ndarray(), where=mx.sym.var("m").as_np_ndarray())
+        functions: Any = mx.sym.np
+        symbols = [mx.sym.var(name).as_np_ndarray() for name in "xm"]
+        y = functions.sum(symbols[0], where=symbols[1])
         assert y.eval(x=x, m=mask)[0].item() == 4
 
 
+_ND_NP: Any = mx.nd.np
 _PAIR = numpy.array([[4.0, 1.0], [2.0, 9.0]], numpy.float32)
 
 
@@ -515,8 +518,8 @@ _PAIR = numpy.array([[4.0, 1.0], [2.0, 9.0]], numpy.float32)
         (lambda x: np.linalg.vecdot(a=x, b=x), lambda x: np.linalg.vecdot(x, x)),
         (lambda x: np.empty_like(x, None, mx.cpu()) * 0, lambda x: np.zeros_like(x)),
         (lambda x: np.diag(v=x), lambda x: np.diag(x)),
-        (lambda x: mx.nd.np.trace(a=x), lambda x: np.trace(x)),
-        (lambda x: mx.nd.np.sum(a=x, where=x > 1), lambda x: np.sum(x, where=x > 1)),
+        (lambda x: _ND_NP.trace(a=x), lambda x: np.trace(x)),
+        (lambda x: _ND_NP.sum(a=x, where=x > 1), lambda x: np.sum(x, where=x > 1)),
     ],
 )
 def test_arguments_of_mxnet_2_mean_the_same(call: Any, same: Any) -> None:
@@ -527,10 +530,11 @@ def test_arguments_of_mxnet_2_mean_the_same(call: Any, same: Any) -> None:
 
 
 def test_methods_take_out_and_a_name_behind_their_arguments() -> None:
-    x, out = mx.nd.array([[1.0, 4.0]]), mx.nd.zeros((1, 2))
+    x: Any = mx.nd.array([[1.0, 4.0]])
+    out = mx.nd.zeros((1, 2))
     assert x.sqrt(out) is out
     assert out.asnumpy().tolist() == [[1, 2]]
-    part = mx.nd.zeros((1, 1))
+    part: Any = mx.nd.zeros((1, 1))
     x.slice((0, 1), (1, 2), None, part, "name")
     assert part.asscalar() == 4
 
@@ -569,3 +573,27 @@ def test_numbers_of_where_are_kept_in_files_of_symbols(number: float) -> None:
             found = [s.eval(x=np.array([-3.0, 4.0]))[0].asnumpy().tolist() for s in (y, loaded)]
         assert found[0] == found[1]
         assert number in found[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype"),
+    [
+        ((np.float32, np.int8), "float32"),
+        (("int8", "uint8"), "int16"),
+        ((numpy.ones(1, "int32"), 1.5), "float64"),
+        ((numpy.ones(1, "int32"), 2), "int32"),
+        ((numpy.ones(1, "float16"), 1.5), "float16"),
+        ((2, 1.5), "float64"),
+    ],
+)
+def test_result_type_is_that_of_a_sum(given: Any, dtype: str) -> None:
+    arrays = [np.array(x, dtype=x.dtype) if isinstance(x, numpy.ndarray) else x for x in given]
+    assert np.result_type(*arrays) == dtype
+
+
+def test_rank_is_an_array() -> None:
+    for x, rank in ((np.eye(3), 3), (np.ones((2, 3)), 1), (np.zeros((2, 2)), 0)):
+        found = np.linalg.matrix_rank(x)
+        assert (type(found), found.dtype, found.item()) == (np.ndarray, numpy.int64, rank)
+    assert np.linalg.matrix_rank(np.diag(np.array([1.0, 0.1])), rtol=0.5).item() == 1
+    assert np.linalg.matrix_rank(np.diag(np.array([9.0, 0.4])), tol=0.5).item() == 1
