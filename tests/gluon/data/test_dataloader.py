@@ -29,7 +29,7 @@ from gluonish.gluon.data import (
 def test_without_unix_sockets_workers_are_threads_and_a_warning_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delattr(socket, "send_fds")
+    monkeypatch.delattr(socket, "send_fds", raising=False)
     with pytest.warns(UserWarning, match="num_workers=2 to be processes, got threads: .* sockets"):
         batches = list(DataLoader(TEN, 5, num_workers=2))
     assert len(batches) == 2
