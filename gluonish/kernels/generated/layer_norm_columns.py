@@ -170,7 +170,7 @@ class _Tiles(NamedTuple):
     """How data is divided into tiles.
 
     Attributes:
-        count: Elements that are normalized together.
+        elements: Number of elements that are normalized together.
         inner: Elements between two of them.
         width: Positions of a tile; the last ones of a row of tiles may have fewer.
         blocks: Tiles in a row.
@@ -178,7 +178,7 @@ class _Tiles(NamedTuple):
         step: Tiles in a chunk.
     """
 
-    count: int
+    elements: int
     inner: int
     width: int
     blocks: int
@@ -239,7 +239,7 @@ def _run(arrays: tuple[Array, ...], numbers: list[int], tiles: _Tiles, *, backwa
     """Run a kernel on arrays, with numbers before the sizes of the tiles."""
     kernel = _kernel_of(backward=backward, dtypes=tuple([x.dtype for x in arrays]))
     params = np.array([*map(address, arrays), *numbers, *tiles], np.int64)
-    small = tiles.tiles * tiles.width * tiles.count <= _SINGLE_THREAD
+    small = tiles.tiles * tiles.width * tiles.elements <= _SINGLE_THREAD
     kernel(tiles.chunks, params, tiles.chunks if small else 1)
 
 
@@ -279,7 +279,7 @@ def _backward(
     _refuse_strided(arrays)
     tiles = _tiles_of(data.shape, axis)
     lanes = np.empty((tiles.chunks, 4, tiles.width), np.float32)
-    sums = np.empty((tiles.chunks, 2, tiles.count), np.float64)
+    sums = np.empty((tiles.chunks, 2, tiles.elements), np.float64)
     _run(arrays, [address(lanes), address(sums)], tiles, backward=True)
     d_gamma[...], d_beta[...] = sums.sum(axis=0)
 
