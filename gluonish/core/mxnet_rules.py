@@ -309,6 +309,21 @@ DIFFERENCES2 = (
         "come in lists; dicts, numbers and texts among them are refused",
         "come as `forward` returns them",
     ),
+    Difference(
+        "parameters of `rnn.RNN`, `LSTM` and `GRU`",
+        "are one vector, `rnn_param`; `unfuse` is refused",
+        "are separate weights and biases; files of both forms are read",
+    ),
+    Difference(
+        "outputs in a tuple or list of a layer in `nn.Sequential` and `HybridSequential`",
+        "are separate inputs of the next layer",
+        "are one input",
+    ),
+    Difference(
+        "`nn.HybridLambda(function)`",
+        "calls `function(x)`; names are those of `np` and `npx`",
+        "calls `function(F, x)`; names are those of `nd` and `sym`",
+    ),
 )
 
 _rules = Rules.GLUONISH

@@ -48,6 +48,20 @@ from gluonish.numpy.binary import (
     subtract,
     true_divide,
 )
+from gluonish.numpy.composed import (
+    float_power,
+    isclose,
+    msort,
+    nancumprod,
+    nancumsum,
+    nanmax,
+    nanmin,
+    positive,
+    ptp,
+    real,
+    rollaxis,
+    trapz,
+)
 from gluonish.numpy.constants import (
     NAN,
     NINF,
@@ -304,6 +318,18 @@ if not TYPE_CHECKING:
     __getattr__ = _attach(__name__, ("array_api",))  # and advice about unknown names
 
 __all__ = [
+    "float_power",
+    "isclose",
+    "msort",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmin",
+    "positive",
+    "ptp",
+    "real",
+    "rollaxis",
+    "trapz",
     "NAN",
     "NINF",
     "NZERO",

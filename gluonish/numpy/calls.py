@@ -31,6 +31,7 @@ __all__ = [
     "as_ints",
     "as_tuple",
     "as_value",
+    "as_value_or_listed",
     "axis_in",
     "call",
     "call_list",
@@ -120,6 +121,13 @@ def as_value(x: Any, what: str, context: Context | None = None) -> Any:
     if isinstance(x, np.ndarray):
         return from_official(x, context)
     raise ArgumentTypeError(f"{what}: expected an array, got {type(x).__name__}")
+
+
+def as_value_or_listed(x: Any, what: str) -> Any:
+    """Return an argument as `as_value` does; numbers and nested lists of them as an array, too."""
+    if isinstance(x, (list, tuple, *NUMBERS)):
+        return from_official(np.asarray(x))
+    return as_value(x, what)
 
 
 def _values(inputs: Sequence[Any], what: str) -> list[Any]:

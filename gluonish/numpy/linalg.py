@@ -8,18 +8,21 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.dtype import is_floating
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follows_mxnet1
+from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.numpy.array import ndarray
-from gluonish.numpy.calls import NUMBERS, as_tuple, as_value, call
+from gluonish.numpy.calls import NUMBERS, as_tuple, as_value, call, from_official
+from gluonish.numpy.creation import eye
 from gluonish.numpy.elements import where
 from gluonish.numpy.official import call_official, official_function
 from gluonish.numpy.products import cross, matmul, outer, tensordot, vecdot
 from gluonish.numpy.reductions import max as largest
 from gluonish.numpy.reductions import min as smallest
 from gluonish.numpy.reductions import sum as total
+from gluonish.numpy.shapes import broadcast_to, copy, matrix_transpose
 from gluonish.numpy.shapes import diagonal as matrix_diagonal
-from gluonish.numpy.shapes import matrix_transpose
 from gluonish.numpy.shapes import trace as matrix_trace
 from gluonish.numpy.unary import absolute, sqrt, square
 from gluonish.ops.registry import apply, find_operator
@@ -60,8 +63,6 @@ __all__ = [
 
 cond = official_function("cond", "x, p=None", np.linalg, "linalg.")
 lstsq = official_function("lstsq", "a, b, rcond='warn'", np.linalg, "linalg.")
-matrix_power = official_function("matrix_power", "a, n", np.linalg, "linalg.")
-multi_dot = official_function("multi_dot", "arrays, *, out=None", np.linalg, "linalg.")
 qr = official_function("qr", "a, mode='reduced'", np.linalg, "linalg.")
 
 _MATRIX_NORMS = ("fro", "f", "nuc")
@@ -84,7 +85,8 @@ def matrix_rank(
     """
     options = {"hermitian": hermitian, "tol": tol, "rtol": None if tol is not None else rtol}
     given = {key: value for key, value in options.items() if value is not None}
-    return call_official(np.linalg.matrix_rank, "matrix_rank", (M if A is None else A,), given)
+    found = call_official(np.linalg.matrix_rank, "matrix_rank", (M if A is None else A,), given)
+    return found if isinstance(found, NDArray) or follows_mxnet1() else from_official(found)
 
 
 def cholesky(a: Any, upper: bool = False) -> Any:
@@ -161,9 +163,87 @@ def eigh(a: Any, UPLO: str | bool = "L", *, upper: bool = False) -> tuple[Any, A
     return values, vectors
 
 
+def matrix_power(a: Any, n: int) -> Any:
+    """Return square matrices to the power of an integer.
+
+    Args:
+        a: Matrices (..., N, N).
+        n: The exponent; the inverses are multiplied if it is negative.
+
+    Raises:
+        ArgumentTypeError: The exponent is not an integer.
+    """
+    if not isinstance(n, int | np.integer):
+        raise ArgumentTypeError(f"matrix_power: expected an integer exponent, got {n!r}")
+    factor = as_value(a, "matrix_power")
+    if n < 0:
+        factor, n = inv(factor), -n
+    if n == 0:
+        unit = eye(factor.shape[-1], dtype=factor.dtype, ctx=getattr(factor, "ctx", None))
+        return broadcast_to(unit, factor.shape)
+    product = None
+    while n:  # by the bits of the exponent
+        if n & 1:
+            product = factor if product is None else matmul(product, factor)
+        n >>= 1
+        factor = matmul(factor, factor) if n else factor
+    return copy(product) if product is a else product
+
+
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    """Return the product of matrices, in the order that takes the fewest multiplications.
+
+    Args:
+        arrays: At least two matrices; the first and the last may be vectors.
+        out: Array that the result is written to, of its shape and dtype.
+
+    Raises:
+        ArgumentError: There are fewer than two matrices, or another one is not a matrix.
+    """
+    factors = [as_value(x, "multi_dot") for x in arrays]
+    ranks = [x.ndim for x in factors]
+    if len(factors) < 2 or set(ranks[1:-1]) - {2} or {ranks[0], ranks[-1]} - {1, 2}:
+        raise ArgumentError(
+            "multi_dot: expected two matrices or more, the first and the last perhaps vectors, "
+            f"got shapes {[x.shape for x in factors]}"
+        )
+    sizes = [1 if ranks[0] == 1 else factors[0].shape[0], *[x.shape[0] for x in factors[1:]]]
+    sizes.append(1 if ranks[-1] == 1 else factors[-1].shape[1])
+    product = _ordered_product(factors, sizes)
+    if out is None:
+        return product
+    out[...] = product
+    return out
+
+
+def _ordered_product(factors: Sequence[Any], sizes: Sequence[int]) -> Any:
+    """Return the product of matrices of the sizes (sizes[i], sizes[i + 1]).
+
+    References:
+        T. Cormen, C. Leiserson, R. Rivest, C. Stein, Introduction to Algorithms, section 15.2.
+    """
+    count = len(factors)
+    cost = {(i, i): (0, i) for i in range(count)}  # of factors i..j, and where to split them
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            cost[i, j] = min(
+                (cost[i, k][0] + cost[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j)
+            )
+
+    def product(i: int, j: int) -> Any:
+        if i == j:
+            return factors[i]
+        split = cost[i, j][1]
+        return matmul(product(i, split), product(split + 1, j))
+
+    return product(0, count - 1)
+
+
 def _triangle(UPLO: str | bool, upper: bool) -> str:
     if isinstance(UPLO, bool):
-        UPLO, upper = "L", UPLO
+        return "U" if UPLO or upper else "L"
     return "U" if upper else UPLO
 
 

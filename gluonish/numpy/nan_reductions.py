@@ -6,12 +6,12 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.numpy.binary import not_equal
-from gluonish.numpy.calls import as_value
+from gluonish.numpy.calls import as_value_or_listed
 from gluonish.numpy.elements import where
 from gluonish.numpy.reductions import Axis, prod, std, sum, var
 from gluonish.numpy.unary import sqrt
 
-__all__ = ["nanprod", "nanstd", "nansum", "nanvar"]
+__all__ = ["filled", "nanprod", "nanstd", "nansum", "nanvar"]
 
 
 def nansum(
@@ -34,7 +34,7 @@ def nansum(
         initial: Start value of the sum.
         where: Array of bool that broadcasts to ``a``: the elements to add; None for all.
     """
-    return sum(_filled(a, 0, "nansum"), axis, dtype, bool(keepdims), initial, out, where)
+    return sum(filled(a, 0, "nansum"), axis, dtype, bool(keepdims), initial, out, where)
 
 
 def nanprod(
@@ -57,7 +57,7 @@ def nanprod(
         initial: Start value of the product.
         where: Array of bool that broadcasts to ``a``: the elements to multiply; None for all.
     """
-    return prod(_filled(a, 1, "nanprod"), axis, dtype, out, bool(keepdims), initial, where)
+    return prod(filled(a, 1, "nanprod"), axis, dtype, out, bool(keepdims), initial, where)
 
 
 def nanvar(
@@ -81,13 +81,14 @@ def nanvar(
     Returns:
         The variances; NaN where no more than ``ddof`` elements are left.
     """
-    value = as_value(a, "nanvar")
+    value = as_value_or_listed(a, "nanvar")
+    _ = value.shape  # a Symbol's call is repeated once its shape and dtype are known
     if not is_floating(value.dtype):
         return var(value, axis, dtype, out, ddof, bool(keepdims))
     wide = value.astype(FLOAT32) if np.dtype(value.dtype).itemsize == 2 else value
     known = not_equal(wide, wide) == 0
     count = sum(known.astype(wide.dtype), axis, None, True)
-    mean = sum(_filled(wide, 0, "nanvar"), axis, None, True) / count
+    mean = sum(filled(wide, 0, "nanvar"), axis, None, True) / count
     squares = where(known, wide - mean, 0) ** 2
     left = count - ddof
     found = sum(squares, axis, None, True) / where(left > 0, left, np.nan)
@@ -117,15 +118,16 @@ def nanstd(
         ddof: The sum of squares is divided by the count minus ``ddof``.
         keepdims: Whether to keep the reduced axes, with size 1.
     """
-    value = as_value(a, "nanstd")
+    value = as_value_or_listed(a, "nanstd")
+    _ = value.shape  # as above
     if not is_floating(value.dtype):
         return std(value, axis, dtype, out, ddof, bool(keepdims))
     return sqrt(nanvar(value, axis, dtype, None, ddof, keepdims), out)
 
 
-def _filled(a: Any, neutral: int, what: str) -> Any:
+def filled(a: Any, neutral: int, what: str) -> Any:
     """Return an array with a neutral element for NaN."""
-    value = as_value(a, what)
+    value = as_value_or_listed(a, what)
     spec = getattr(value, "_spec", None)  # a Symbol has none
     if spec is not None and spec.dtype.kind in "iub":  # summed in 64 bits, as in NumPy
         return value.astype("uint64" if spec.dtype.kind == "u" else "int64", copy=False)

@@ -57,10 +57,6 @@ def _in1d(ar1: Any, ar2: Any, **kwargs: Any) -> Any:
     return np.isin(np.ravel(ar1), ar2, **kwargs)
 
 
-def _msort(a: Any) -> Any:
-    return np.sort(a, axis=0)
-
-
 def _corrcoef(x: Any, bias: Any = None, ddof: Any = None, **kwargs: Any) -> Any:
     return np.corrcoef(x, **kwargs)  # NumPy deprecated bias and ddof without effect
 
@@ -77,10 +73,8 @@ _RENAMED: Mapping[str, Callable[..., Any]] = {
     "histogramdd": _without_normed(np.histogramdd),
     "in1d": _in1d,
     "lstsq": _lstsq,
-    "msort": _msort,
     "nanpercentile": _with_method(np.nanpercentile),
     "nanquantile": _with_method(np.nanquantile),
-    "trapz": np.trapezoid,
 }
 
 

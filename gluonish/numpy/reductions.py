@@ -75,24 +75,14 @@ def sum(  # NumPy's name
     if where is not None and where is not True:
         a = _chosen(a, where, 0, "sum")
     params = {"axis": axis, "dtype": dtype, "keepdims": keepdims or False}
-    return _started(call("_np_sum", (a,), params, _own(out, initial), "sum"), initial, out, 0)
+    if initial is None:
+        return call("_np_sum", (a,), params, out, "sum")
+    return _stored(call("_np_sum", (a,), params, what="sum") + initial, out)
 
 
 def _chosen(a: Any, where: Any, neutral: int, what: str) -> Any:
     """Return an array with a neutral element where a condition is false."""
     return chosen(as_value(where, what), as_value(a, what), neutral)
-
-
-def _own(out: Any, initial: Any) -> Any:
-    """Return ``out``, unless an initial value is still to be added."""
-    return out if initial is None else None
-
-
-def _started(result: Any, initial: Any, out: Any, neutral: int) -> Any:
-    """Return a sum (``neutral`` 0) or product (1) that begins with an initial value."""
-    if initial is None:
-        return result
-    return _stored(result + initial if neutral == 0 else result * initial, out)
 
 
 def prod(
@@ -118,7 +108,9 @@ def prod(
     if where is not None and where is not True:
         a = _chosen(a, where, 1, "prod")
     params = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
-    return _started(call("_np_prod", (a,), params, _own(out, initial), "prod"), initial, out, 1)
+    if initial is None:
+        return call("_np_prod", (a,), params, out, "prod")
+    return _stored(call("_np_prod", (a,), params, what="prod") * initial, out)
 
 
 def product(

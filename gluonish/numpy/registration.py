@@ -6,6 +6,7 @@ from typing import Any
 
 from gluonish.numpy import (
     binary,
+    composed,
     creation,
     elements,
     fallback,
@@ -33,15 +34,15 @@ def functions_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
 
 for _module in (
     *(creation, elements, fallback, joining, nan_reductions, numerics, products, reductions),
-    *(binary, set_functions, shapes, triangles, unary),
+    *(binary, composed, set_functions, shapes, triangles, unary),
 ):
     register_functions(functions_of(_module))
 register_functions(functions_of(linalg), "linalg.")
 # Functions that NumPy has renamed.
 register_functions(
     {
-        "conjugate": fallback.positive,
-        "trapezoid": fallback.trapz,
+        "conjugate": composed.positive,
+        "trapezoid": composed.trapz,
         "left_shift": binary.bitwise_left_shift,
         "right_shift": binary.bitwise_right_shift,
     }

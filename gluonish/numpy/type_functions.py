@@ -87,7 +87,10 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """
     if all(isinstance(value, bool | int | float) for value in arrays_and_dtypes):
         return np.result_type(*arrays_and_dtypes)
-    given = [getattr(value, "dtype", value) for value in arrays_and_dtypes]
+    given = [
+        value if isinstance(value, type) else getattr(value, "dtype", value)
+        for value in arrays_and_dtypes
+    ]
     found = common_dtype(*given)
     if is_floating(found) or not any(isinstance(value, float) for value in given):
         return found

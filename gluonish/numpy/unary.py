@@ -121,8 +121,8 @@ def unary_call(name: str, operator: str, x: Any, out: Any = None, **kwargs: Any)
     if isinstance(x, NUMBERS):
         return official(name, x)
     spec = getattr(x, "_spec", None)  # a Symbol has none
-    if spec is not None and spec.dtype.kind in _CONVERTED.get(operator, ""):
-        x = _as_float(x, name, spec.dtype)
+    if spec is not None and spec.dtype.kind in "iub":
+        x = _as_float(x, name, operator, spec.dtype)
     return call(operator, (x,), out=out, what=name)
 
 
@@ -142,13 +142,14 @@ _CONVERTED = {
 }
 
 
-def _as_float(x: Any, what: str, dtype: np.dtype[Any]) -> Any:
-    """Return integers as floats: float16 for types of 8 bits, else float32.
+def _as_float(x: Any, what: str, operator: str, dtype: np.dtype[Any]) -> Any:
+    """Return integers that an operator converts as floats: float16 for types of 8 bits, or float32.
 
     In MXNet 1.9 the result has the type of the argument, and its values lose their fractions.
     """
-    value = as_value(x, what)
-    return value if follows_mxnet1() else value.astype(FLOAT16 if dtype.itemsize == 1 else FLOAT32)
+    if dtype.kind not in _CONVERTED.get(operator, "") or follows_mxnet1():
+        return x
+    return as_value(x, what).astype(FLOAT16 if dtype.itemsize == 1 else FLOAT32)
 
 
 def _function(name: str, operator: str, first: str) -> Callable[..., Any]:

@@ -53,9 +53,9 @@ def named_as_in_numpy(make: Make, functions: ModuleType) -> Make:
     def make_named(op: Operator, name: str) -> Function:
         function = make(op, name)
         other = _FIRST_NAMES.get(name)
-        first = op.inputs[0] if op.inputs else other
-        if other is None or (other == first and name != "sum"):
+        if other is None or (other == op.inputs[0] and name != "sum"):
             return function
+        first = op.inputs[0]
 
         def run(*args: Any, **kwargs: Any) -> Any:
             if other in kwargs:

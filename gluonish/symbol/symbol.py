@@ -5,6 +5,7 @@ of the class.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gluonish.core.errors import (
@@ -343,8 +344,11 @@ def attribute_strings(op: Operator, attrs: Attrs) -> dict[str, str]:
     if "is_int" in attrs and op.name.startswith("_npi_"):
         texts |= {"is_int": str(attrs["is_int"]), "scalar": str(attrs["scalar"])}
     elif "scalar" in attrs:  # MXNet's files contain only the spelling
-        is_int = texts.pop("is_int", "True") == "True"
-        texts["scalar"] = str(int(attrs["scalar"]) if is_int else attrs["scalar"])
+        number = attrs["scalar"]
+        is_int = texts.pop("is_int", "True") == "True" and isfinite(number)
+        if "is_int" not in attrs:
+            is_int = is_int and float(number).is_integer()
+        texts["scalar"] = str(int(number) if is_int else number)
     return texts
 
 

@@ -12,6 +12,7 @@ import json
 import pathlib
 import subprocess
 import sys
+from typing import Any, Dict, List  # noqa: UP035
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from np2_calls import CALLS, DEFAULTS, more_inputs
@@ -88,7 +89,7 @@ def main():
     if len(sys.argv) > 1:
         run(keys, int(sys.argv[1]))
         return
-    answers = {}
+    answers: Dict[str, List[Any]] = {}  # noqa: UP006
     while len(answers) < len(keys):
         child = subprocess.run(
             [sys.executable, __file__, str(len(answers))],

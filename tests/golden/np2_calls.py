@@ -59,9 +59,10 @@ _OPERATORS = (
 
 
 def _unary(name: str, values: str) -> list[str]:
-    given = (values, "h + 1.5" if values == "p" else "h / 4", "d / 4", "i", "f", "u", "m", "z", "e")
+    half = "h + 1.5" if values == "p" else "h / 4"
+    given = [values, half, "d / 4", "i", "f", "u", "m", "z", "e"]
     if values == "s":
-        given = (values, "s.astype('float16')", "s.astype('float64')", "m", "z / 5", "e")
+        given = [values, "s.astype('float16')", "s.astype('float64')", "m", "z / 5", "e"]
     return [f"np.{name}({x})" for x in given] + [f"np.{name}({values}, out=a * 0)"]
 
 
@@ -334,8 +335,8 @@ linalg.tensorinv: (y, ind=1)
 linalg.tensorsolve: (y, y[:, 0, 0])
 linalg.matrix_rank: (x) ; (M=x) ; (a)
 linalg.cond: (x)
-linalg.matrix_power: (x, 2)
-linalg.multi_dot: ([x, x])
+linalg.matrix_power: (x, 2) ; (x, 0) ; (x, 5) ; (x, -1)
+linalg.multi_dot: ([x, x]) ; ([a, x, b.T, v[:2]]) ; ([v, x, x, v])
 linalg.lstsq: =np.linalg.lstsq(x, v, rcond=None)[0]
 linalg.qr: =abs(numpy.linalg.qr(x.asnumpy())[1])
 linalg.cross: (v, w)

@@ -287,3 +287,48 @@ def test_infer_shape_of_a_class_in_use_np() -> None:
     net.initialize()
     assert net(np.ones((4, 3))).shape == (4, 2)
     assert net.weight.shape == (2, 3)
+
+
+class _Two(gluon.HybridBlock):
+    def forward(self, x: Any, y: Any) -> Any:
+        return x + y, x - y
+
+
+@pytest.mark.usefixtures("mxnet2")
+@pytest.mark.parametrize("kind", [nn.Sequential, nn.HybridSequential])
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.filterwarnings("ignore:All children")
+def test_outputs_are_separate_inputs_of_the_next_layer(kind: Any, hybridize: bool) -> None:
+    net = kind()
+    net.add(_Two(), _Two())
+    net.hybridize(hybridize)
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    for _ in range(2):
+        assert [found.tolist() for found in net(x, y)] == [[2.0, 4.0], [6.0, 8.0]]
+
+
+@pytest.mark.usefixtures("mxnet2")
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_hybrid_lambda_has_no_namespace(hybridize: bool) -> None:
+    x = np.array([-1.0, 1.0])
+    for function in (lambda x: npx.relu(x) + 1, "relu"):
+        net = nn.HybridLambda(function)
+        net.hybridize(hybridize)
+        added = float(not isinstance(function, str))
+        for _ in range(2):
+            assert net(x).tolist() == [added, 1 + added]
+    with pytest.raises(ValueError, match="foo"):
+        nn.HybridLambda("foo")
+
+
+def test_transforms_return_labels() -> None:
+    transforms = gluon.data.vision.transforms
+    image = np.ones((8, 10, 3), dtype="uint8")
+    steps = [transforms.CenterCrop(4), transforms.RandomFlipLeftRight(), transforms.ToTensor()]
+    for step in (*steps[:2], transforms.RandomCrop(4), transforms.Resize(4)):
+        found, label = step(image, 7)
+        assert label == 7
+        assert found.shape[2] == 3
+    found, label, other = transforms.Compose(steps)(image, 7, "b")
+    assert (found.shape, label, other) == ((3, 4, 4), 7, "b")
+    assert transforms.RandomApply(transforms.ToTensor(), 0)(image, 7)[1] == 7

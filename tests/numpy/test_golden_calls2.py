@@ -186,7 +186,7 @@ OWN_RULES = {
     *("np.array", "np.asarray"),
     *("np.mean", "a.mean", "i.mean"),
     "a.sort",
-    *("np.std", "np.var", "np.average"),  # of integers
+    *("np.std", "np.var", "np.average", "i.std", "i.var"),  # of integers
 }
 
 
@@ -221,8 +221,8 @@ def named(call: str) -> list[str]:
 # instead of arrays, and changes of arguments.
 HOST = {
     *fallback.__all__,
-    *("linalg.cond", "linalg.lstsq", "linalg.matrix_power", "linalg.matrix_rank"),
-    *("linalg.multi_dot", "linalg.qr", "unravel_index", "fill_diagonal", "shape", "can_cast"),
+    *("linalg.cond", "linalg.lstsq", "linalg.matrix_rank"),
+    *("linalg.qr", "unravel_index", "fill_diagonal", "shape", "can_cast"),
     *("may_share_memory", "shares_memory", "result_type", "operators", "unique_all"),
 }
 UNTRACED = ("out=", "numpy.array", "([d", "numpy.linalg", "matmul(i", "[i]", "insert(")

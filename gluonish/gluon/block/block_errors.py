@@ -131,7 +131,8 @@ def explain_call(block: Named, error: BaseException, given: int) -> None:
         entry = entry.tb_next
     if entry is None or not is_ours(entry.tb_frame.f_code):
         return
-    parameters = inspect.signature(type(block).forward).parameters
+    kind: Any = type(block)
+    parameters = inspect.signature(kind.forward).parameters
     written = f"forward({', '.join(map(str, parameters.values()))})"
     advice = "" if "self" in parameters else "; its first argument is self"
     plural = "" if given == 1 else "s"

@@ -119,9 +119,9 @@ PERCENTILE = register(
         Gradient(_gradient, uses_output=True),
         doc=(
             "Percentiles along axis, all axes by default: for each value in q, along a new\n"
-            "first axis, or for the number q_scalar, in [0, 100]. The result is float32 unless\n"
-            "a is float64. The gradient by a flows to the elements next to the percentile, which\n"
-            "share it if they are equal; q has none.\n\n"
+            "first axis, or for the number q_scalar, in [0, 100].\n\n"
+            "The result is float32 unless a is float64. The gradient by a flows to the elements\n"
+            "next to the percentile, which share it if they are equal; q has none.\n\n"
             "Shapes: a any, q () or (n,), output (*q.shape, *a's without the axes in axis)."
         ),
         inputs=("a", "q"),

@@ -435,8 +435,8 @@ def float32(value: Any = 0) -> NumpySymbol:
 def float64(value: Any = 0) -> NumpySymbol:
     """Double-precision floating-point number type, compatible with Python :class:`float` and C
     ``double``."""
-def float_power(*args: Any, **kwargs: Any) -> NumpySymbol:
-    """First array elements raised to powers from second array, element-wise."""
+def float_power(x1: Any, x2: Any) -> NumpySymbol:
+    """Return ``x1`` to the power of ``x2``, in float64."""
 def floor(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """The largest integer that is not greater than x."""
 def floor_divide(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
@@ -534,7 +534,7 @@ def iinfo(dtype: Any) -> NumpySymbol:
     """The limits of a type of integers: ``min``, ``max`` and ``bits``."""
 def in1d(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> NumpySymbol:
     """in1d"""
-def indices(dimensions: Any, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
+def indices(dimensions: Any, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
 def inner(a: Any, b: Any) -> NumpySymbol:
     """Return the sum of products over the last axes."""
@@ -569,11 +569,11 @@ def invert(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
 def isclose(
     a: Any,
     b: Any,
-    rtol: Any = 1e-05,
-    atol: Any = 1e-08,
-    equal_nan: Any = False,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: builtins.bool = False,
 ) -> NumpySymbol:
-    """Returns a boolean array where two arrays are element-wise equal within a"""
+    """Return where ``|a - b| <= atol + rtol * |b|``, as bool; equal infinities are close."""
 def isdtype(dtype: Any, kind: Any) -> NumpySymbol:
     """Return whether an element type is of a kind."""
 def isfinite(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -675,7 +675,7 @@ def mean(
     out: Any = None,
     keepdims: builtins.bool = False,
 ) -> NumpySymbol:
-    """Return the mean over axes, float32 for integers; arguments as for `sum`."""
+    """Return the mean over axes; arguments as for `sum`."""
 def median(
     a: Any,
     axis: Any = None,
@@ -718,7 +718,7 @@ def moveaxis(
 ) -> NumpySymbol:
     """Move the axes in source to the positions in destination; the others keep their order."""
 def msort(a: Any) -> NumpySymbol:
-    """msort"""
+    """Return a copy sorted along axis 0."""
 def multiply(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """x1 * x2."""
 def nan_to_num(
@@ -735,18 +735,18 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = ...)
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = ...) -> NumpySymbol:
     """Return the indices of the minimum values in the specified axis ignoring"""
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> NumpySymbol:
-    """Return the cumulative product of array elements over a given axis treating Not a"""
+    """Return the cumulative product along an axis, in which NaN counts as 1."""
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> NumpySymbol:
-    """Return the cumulative sum of array elements over a given axis treating Not a"""
+    """Return the cumulative sum along an axis, in which NaN counts as 0."""
 def nanmax(
     a: Any,
     axis: Any = None,
     out: Any = None,
-    keepdims: Any = ...,
-    initial: Any = ...,
-    where: Any = ...,
+    keepdims: builtins.bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> NumpySymbol:
-    """Return the maximum of an array or maximum along an axis, ignoring any"""
+    """Return the largest element over axes that is not NaN; NaN where all are."""
 def nanmedian(
     a: Any,
     axis: Any = None,
@@ -759,11 +759,11 @@ def nanmin(
     a: Any,
     axis: Any = None,
     out: Any = None,
-    keepdims: Any = ...,
-    initial: Any = ...,
-    where: Any = ...,
+    keepdims: builtins.bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> NumpySymbol:
-    """Return minimum of an array or minimum along an axis, ignoring any NaNs."""
+    """Return the smallest element over axes that is not NaN; arguments as for `nanmax`."""
 def nanpercentile(
     a: Any,
     q: Any,
@@ -915,8 +915,8 @@ def polysub(a1: Any, a2: Any) -> NumpySymbol:
     """Difference (subtraction) of two polynomials."""
 def polyval(p: Any, x: Any) -> NumpySymbol:
     """Return the values at ``x`` of the polynomial with coefficients ``p``, the highest first."""
-def positive(*args: Any, **kwargs: Any) -> NumpySymbol:
-    """Numerical positive, element-wise."""
+def positive(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Return a copy, ``+x``."""
 def pow(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """x1 to the power of x2: `power`."""
 def power(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -949,8 +949,8 @@ def product(
     """Product along axis, all axes by default, in dtype."""
 def promote_types(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Returns the data type with the smallest size and smallest scalar"""
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = ...) -> NumpySymbol:
-    """Range of values (maximum - minimum) along an axis."""
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: builtins.bool = False) -> NumpySymbol:
+    """Return the range of the elements over axes: the largest minus the smallest."""
 def pv(*args: Any, **kwds: Any) -> NumpySymbol:
     """Not supported: NumPy removed ``pv``; use the package numpy_financial."""
 def quantile(
@@ -972,7 +972,7 @@ def rate(*args: Any, **kwds: Any) -> NumpySymbol:
 def ravel(x: Any, order: str = "C") -> NumpySymbol:
     """Return a flattened copy."""
 def real(val: Any) -> NumpySymbol:
-    """Return the real part of the complex argument."""
+    """Return a copy: arrays have no imaginary part."""
 def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """1 / x."""
 def remainder(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -992,8 +992,9 @@ def reshape(
     inferred."""
 def resize(a: Any, new_shape: Any) -> NumpySymbol:
     """Return an array of a new shape, filled with repeated copies of the elements."""
-def result_type(*args: Any, **kwargs: Any) -> NumpySymbol:
-    """Returns the type that results from applying the NumPy"""
+def result_type(*arrays_and_dtypes: Any) -> NumpySymbol:
+    """Return the element type of an operation on arrays, element types and numbers, such as a
+    sum."""
 def rint(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """The nearest integer; halves to the even one."""
 def roll(
@@ -1006,8 +1007,8 @@ def roll(
     out: None = None,
 ) -> NumpySymbol:
     """Shift elements by shift positions along axis; elements shifted past the end wrap around."""
-def rollaxis(a: Any, axis: Any, start: Any = 0) -> NumpySymbol:
-    """Roll the specified axis backwards, until it lies in a given position."""
+def rollaxis(a: Any, axis: int, start: int = 0) -> NumpySymbol:
+    """Return the array with an axis moved in front of another."""
 def roots(p: Any) -> NumpySymbol:
     """Return the roots of a polynomial with coefficients given in p."""
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> NumpySymbol:
@@ -1146,8 +1147,8 @@ def transpose(
     out: None = None,
 ) -> NumpySymbol:
     """Permute the axes; without axes their order is reversed."""
-def trapz(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> NumpySymbol:
-    """Integrate along the given axis using the composite trapezoidal rule."""
+def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> NumpySymbol:
+    """Return the integral along an axis by the trapezoidal rule."""
 def tri(
     N: int,
     M: Any = None,

@@ -45,8 +45,8 @@ def matrix_norm(
     keepdims: bool = False,
 ) -> NumpySymbol:
     """Return norms of matrices (..., M, N); see `norm`."""
-def matrix_power(a: Any, n: Any) -> NumpySymbol:
-    """Raise a square matrix to the (integer) power `n`."""
+def matrix_power(a: Any, n: int) -> NumpySymbol:
+    """Return square matrices to the power of an integer."""
 def matrix_rank(
     A: Any = None,
     tol: Any = None,
@@ -59,7 +59,7 @@ def matrix_rank(
 def matrix_transpose(x: Any = None, *, a: Any = None) -> NumpySymbol:
     """Return the array with its last two axes swapped."""
 def multi_dot(arrays: Any, *, out: Any = None) -> NumpySymbol:
-    """Compute the dot product of two or more arrays in a single function call,"""
+    """Return the product of matrices, in the order that takes the fewest multiplications."""
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> NumpySymbol:
     """Return norms of vectors or matrices."""
 def outer(a: Any, b: Any) -> NumpySymbol:
