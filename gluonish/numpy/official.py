@@ -65,10 +65,17 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return np.linalg.lstsq(a, b, rcond=-1 if rcond == "warn" else rcond)
 
 
-# Functions and arguments that NumPy has renamed.
+def _count_nonzero(*args: Any, **kwargs: Any) -> Any:
+    """Call NumPy's function; a count is an int in all of its versions and in MXNet 2.0."""
+    found = np.count_nonzero(*args, **kwargs)
+    return int(found) if isinstance(found, np.number) else found
+
+
+# Functions and arguments that NumPy has renamed, or that answer otherwise in some of its versions.
 _RENAMED: Mapping[str, Callable[..., Any]] = {
     "alltrue": np.all,
     "corrcoef": _corrcoef,
+    "count_nonzero": _count_nonzero,
     "histogram2d": _without_normed(np.histogram2d),
     "histogramdd": _without_normed(np.histogramdd),
     "in1d": _in1d,
