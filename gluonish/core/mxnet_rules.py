@@ -155,7 +155,7 @@ DIFFERENCES = (
         "is refused",
         "replaces it: `b.weight = a.weight` shares the weight, as in 2.0",
     ),
-    Difference("a misspelt option of `hybridize`", "is ignored", "is refused"),
+    Difference("a misspelt option of `hybridize`", "is ignored, by the rules of 1.9", "is refused"),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
 
@@ -202,6 +202,31 @@ DIFFERENCES2 = (
         "a list or tuple that a layer of `nn.Sequential` or `nn.HybridSequential` returns",
         "becomes the next layer's arguments, one for each element",
         "is the next layer's argument, as a whole",
+    ),
+    Difference(
+        "numbers from functions of `np` that NumPy computes, such as `np.interp(2.5, ...)`",
+        "are `np` arrays of no axes",
+        "are numbers, as in NumPy",
+    ),
+    Difference(
+        "a single element of an `nd` array, and `nd.linalg.det` of one matrix, after `npx.set_np`",
+        "have shape ()",
+        "have shape (1,)",
+    ),
+    Difference(
+        "a bias of `npx.fully_connected` without `no_bias=False`",
+        "is ignored: `no_bias` is True by default",
+        "is added",
+    ),
+    Difference(
+        "the `repr` of a transposed convolution",
+        "names input channels before output channels",
+        "names output channels before input channels, as in 1.9",
+    ),
+    Difference(
+        "`func` of `begin_state`, if it is none of `nd` or `sym`",
+        "gets shape, dtype and device",
+        "gets shape, layout and name, as in 1.9",
     ),
     Difference(
         "the function of `nn.HybridLambda`",
@@ -278,6 +303,26 @@ DIFFERENCES2 = (
         "`Block.name` and `prefix`",
         "may be set, as attributes that 2.0 lacks",
         "are read-only",
+    ),
+    Difference(
+        "outputs in tuples of a hybridized block that defines `forward`",
+        "come in lists; dicts, numbers and texts among them are refused",
+        "come as `forward` returns them",
+    ),
+    Difference(
+        "parameters of `rnn.RNN`, `LSTM` and `GRU`",
+        "are one vector, `rnn_param`; `unfuse` is refused",
+        "are separate weights and biases; files of both forms are read",
+    ),
+    Difference(
+        "outputs in a tuple or list of a layer in `nn.Sequential` and `HybridSequential`",
+        "are separate inputs of the next layer",
+        "are one input",
+    ),
+    Difference(
+        "`nn.HybridLambda(function)`",
+        "calls `function(x)`; names are those of `np` and `npx`",
+        "calls `function(F, x)`; names are those of `nd` and `sym`",
     ),
 )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from gluonish.core.lazy import attach as _attach
 from gluonish.initializer.base import InitDesc, Initializer, alias, create, register
 from gluonish.initializer.by_name import Load, Mixed
-from gluonish.initializer.fused_rnn import FusedRNN
+from gluonish.initializer.fused_rnn import FusedRNN, RNNFused
 from gluonish.initializer.random import (
     Bilinear,
     Constant,
@@ -35,6 +35,7 @@ __all__ = [
     "Normal",
     "One",
     "Orthogonal",
+    "RNNFused",
     "Uniform",
     "Xavier",
     "Zero",

@@ -1,4 +1,4 @@
-"""FusedRNN: initial values of the RNN operator's packed parameters."""
+"""FusedRNN and RNNFused: initial values of the RNN operator's packed parameters."""
 
 from typing import Any
 
@@ -8,7 +8,15 @@ import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.initializer.base import InitDesc, Initializer, create, register
 from gluonish.ndarray import NDArray
-from gluonish.ops.recurrent.layout import GATES, Dims, Weights, parameter_count, split_parameters
+from gluonish.ops.recurrent.layout import (
+    GATES,
+    Dims,
+    Weights,
+    layer_dims,
+    parameter_count,
+    split_parameters,
+    vector_dims,
+)
 
 # Suffixes of the gates in the names of a cell's unpacked parameters.
 _GATE_NAMES = {
@@ -114,36 +122,125 @@ class FusedRNN(Initializer):
 
     def _dims(self, values: Any, name: str) -> Dims:
         """Return the sizes of the layers; the input size follows from the length of the vector."""
-        rows = GATES[self._mode] * self._num_hidden
         directions = 2 if self._bidirectional else 1
-
-        def dims(inputs: int) -> Dims:
-            return Dims(
-                mode=self._mode,
-                layers=self._num_layers,
-                directions=directions,
-                steps=0,
-                batch=0,
-                inputs=inputs,
-                units=self._num_hidden,
-                width=self._num_hidden,
-                projected=False,
-                dropout=0.0,
-                ragged=False,
-                clip=None,
-            )
-
-        rest = parameter_count(dims(0))
-        inputs, remainder = divmod(values.size - rest, rows * directions)
-        if values.ndim != 1 or remainder or inputs < 1:
+        sizes = (self._mode, self._num_layers, directions, self._num_hidden, None)
+        found = vector_dims(*sizes, values.size) if values.ndim == 1 else None
+        if found is None:
+            rest = parameter_count(layer_dims(*sizes, 0))
             raise ArgumentError(
                 f"FusedRNN: expected {str(name)!r} to be a vector of {rest} elements and "
-                f"{rows * directions} for each feature of the input, got shape {values.shape}"
+                f"{GATES[self._mode] * self._num_hidden * directions} for each feature of the "
+                f"input, got shape {values.shape}"
             )
-        return dims(inputs)
+        return found
 
 
 def _of_kind(weights: Weights, kind: str) -> tuple[tuple[str, Any], tuple[str, Any]]:
     if kind == "weight":
         return ("i2h", weights.i2h), ("h2h", weights.h2h)
     return ("i2h", weights.i2h_bias), ("h2h", weights.h2h_bias)
+
+
+@register
+class RNNFused(Initializer):
+    """Fill the parameter vector of a recurrent layer of MXNet 2.0, array by array.
+
+    Args:
+        mode: ``"lstm"``, ``"gru"``, ``"rnn_relu"`` or ``"rnn_tanh"``.
+        num_layers: Number of layers.
+        state_size: Number of hidden features of a cell.
+        bidirectional: Whether the layers run in both directions.
+        projection_size: Number of features of an LSTM's projected output; None for no projection.
+        i2h_weight_initializer: Initializer of the input weights; None for that of the network.
+        h2h_weight_initializer: Initializer of the recurrent weights.
+        i2h_bias_initializer: Initializer of the input biases.
+        h2h_bias_initializer: Initializer of the recurrent biases.
+        h2r_weight_initializer: Initializer of the projections.
+
+    Raises:
+        ArgumentError: The mode is unknown; when called: the vector's length does not match these
+            sizes.
+    """
+
+    def __init__(
+        self,
+        mode: str,
+        num_layers: int,
+        state_size: int,
+        bidirectional: bool = False,
+        projection_size: int | None = None,
+        i2h_weight_initializer: Initializer | str | None = None,
+        h2h_weight_initializer: Initializer | str | None = None,
+        i2h_bias_initializer: Initializer | str | None = None,
+        h2h_bias_initializer: Initializer | str | None = None,
+        h2r_weight_initializer: Initializer | str | None = None,
+    ) -> None:
+        if mode not in GATES:
+            raise ArgumentError(f"RNNFused: expected mode {', '.join(GATES)}, got {mode!r}")
+        own = {
+            "i2h_weight": i2h_weight_initializer,
+            "h2h_weight": h2h_weight_initializer,
+            "i2h_bias": i2h_bias_initializer,
+            "h2h_bias": h2h_bias_initializer,
+            "h2r_weight": h2r_weight_initializer,
+        }
+        written = {
+            f"{name}_initializer": init.dumps() if isinstance(init, Initializer) else init
+            for name, init in own.items()
+        }
+        super().__init__(
+            mode=mode,
+            num_layers=num_layers,
+            state_size=state_size,
+            bidirectional=bidirectional,
+            projection_size=projection_size,
+            **written,
+        )
+        self._own = own
+        self._mode = mode
+        self.gates = GATES[mode]
+        self.num_layers = num_layers
+        self.num_hidden = state_size
+        self.dir = 2 if bidirectional else 1
+        self.projection_size = projection_size
+        self._default: Initializer | str = "uniform"
+
+    def set_initializer(self, init: Initializer | str) -> None:
+        """Set the initializer of the arrays that have none.
+
+        Args:
+            init: The initializer, or its name.
+        """
+        self._default = init
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        values = np.empty(arr.shape, np.float32)
+        sizes = (self._mode, self.num_layers, self.dir, self.num_hidden, self.projection_size)
+        dims = vector_dims(*sizes, values.size) if values.ndim == 1 else None
+        if dims is None:
+            raise ArgumentError(
+                f"RNNFused: expected {str(name)!r} to be a vector of the parameters of "
+                f"{self.num_layers} layers of {self.num_hidden} features, got shape {values.shape}"
+            )
+        for weights in split_parameters(values, dims):
+            for label, view in _labelled(weights):
+                init = create(self._own[label] or self._default)
+                filled = nd.zeros(view.shape, ctx=arr.context)
+                if self._own[label] is None:
+                    init(InitDesc(label), filled)
+                else:
+                    init._init_weight(label, filled)
+                view[...] = filled.asnumpy()
+        arr[:] = values
+
+
+def _labelled(weights: Weights) -> list[tuple[str, Any]]:
+    """Return the arrays of one layer in one direction with their names."""
+    found = [
+        ("i2h_weight", weights.i2h),
+        ("h2h_weight", weights.h2h),
+        ("h2r_weight", weights.h2r),
+        ("i2h_bias", weights.i2h_bias),
+        ("h2h_bias", weights.h2h_bias),
+    ]
+    return [(name, array) for name, array in found if array is not None]

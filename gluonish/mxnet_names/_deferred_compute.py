@@ -33,17 +33,17 @@ def _set_value(array: NDArray, value: Value) -> None:
     _values[key] = ref(array, lambda _: _values.pop(key, None)), value
 
 
-def _note(
-    op: Operator, attrs: Attrs, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
-) -> None:
+Arrays = Sequence[NDArray]
+
+
+def _note(op: Operator, attrs: Attrs, inputs: Arrays, outputs: Arrays) -> None:
     """Record one operator: an array that no operator made is a constant of the graph."""
     name = NameManager.current.get(None, base_name(op))
-    known = [_value_of(x) for x in inputs]
-    known = [
-        Value(Node(None, "constant", array=x)) if value is None else value
-        for x, value in zip(inputs, known, strict=True)
-    ]
-    node = Node(op, name, known, attrs)
+    values = []
+    for x in inputs:
+        known = _value_of(x)
+        values.append(Value(Node(None, "constant", array=x)) if known is None else known)
+    node = Node(op, name, values, attrs)
     for i in range(node.num_visible):
         _set_value(outputs[i], Value(node, i))
 
@@ -60,7 +60,8 @@ def set_deferred_compute(state: bool) -> bool:
         state: The setting.
     """
     before = is_deferred_compute()
-    recording.observer.set(_note if state else None)
+    observer: Any = recording.observer
+    observer.set(_note if state else None)
     mode = recording.mode.get()
     recording.mode.set(mode | HOOKED if state else mode & ~HOOKED)
     return before
@@ -140,11 +141,13 @@ def get_symbol(output_arrays: Any, *, sym_cls: type[Symbol] = Symbol) -> Symbol:
         GraphError: No noted operator computed an array.
         ArgumentTypeError: An object is no array.
     """
-    arrays = _listed("get_symbol", output_arrays, NDArray)
-    found = [_value_of(array) for array in arrays]
-    if any(value is None for value in found):
-        raise GraphError(
-            "get_symbol: expected arrays that operators computed inside of "
-            "_deferred_compute.context(), got another one"
-        )
-    return sym_cls(found)
+    values = []
+    for array in _listed("get_symbol", output_arrays, NDArray):
+        value = _value_of(array)
+        if value is None:
+            raise GraphError(
+                "get_symbol: expected arrays that operators computed inside of "
+                "_deferred_compute.context(), got another one"
+            )
+        values.append(value)
+    return sym_cls(values)

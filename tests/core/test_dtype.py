@@ -14,6 +14,7 @@ from gluonish.core.dtype import (
     promote,
 )
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.mxnet_rules import follow_mxnet
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_bfloat16_is_a_floating_type() -> None:
         ("float32", "int64", "float32"),
         ("float16", "int64", "float16"),
         ("bool", "int8", "int8"),
-        ("uint8", "int8", "int32"),
+        ("uint8", "int8", "int16"),
         ("uint8", "int64", "int64"),
         ("int32", "int64", "int64"),
         ("float16", "bfloat16", "float32"),
@@ -83,13 +84,19 @@ def test_types_meet_on_either_side(a: str, b: str, expected: str) -> None:
 @pytest.mark.parametrize("b", [dtype for dtype in DTYPE_FLAGS if dtype.kind in "iu"])
 def test_integers_meet_as_in_numpy(a: Any, b: Any) -> None:
     expected = np.promote_types(a, b)
-    if {a.name, b.name} == {"int8", "uint8"}:
-        expected = np.dtype("int32")  # MXNet's
     if expected.kind == "f":
         with pytest.raises(ArgumentTypeError, match="cast one of them first"):
             promote(a, b)
     else:
         assert promote(a, b) == expected
+
+
+def test_bytes_meet_in_int32_by_the_rules_of_mxnet_1_9() -> None:
+    before = follow_mxnet(True)
+    try:
+        assert promote(np.dtype("int8"), np.dtype("uint8")) == np.dtype("int32")
+    finally:
+        follow_mxnet(before)
 
 
 def test_types_for_files_only_do_not_meet() -> None:

@@ -10,6 +10,7 @@ import numpy as onp
 import pytest
 
 from gluonish import autograd, gluon, np, npx
+from gluonish.core import user_functions as npx_util
 from gluonish.core.mxnet_rules import Rules, follow_mxnet
 from gluonish.gluon import nn
 
@@ -199,3 +200,135 @@ def test_optimizers_with_their_default_rates(name: str) -> None:
         loss.backward()
         trainer.step(1)
     onp.testing.assert_allclose(net.weight.data().asnumpy()[0], TRAINED[name], rtol=2e-5)
+
+
+def _block(function: Any) -> gluon.HybridBlock:
+    class Net(gluon.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return function(x)
+
+    return Net()
+
+
+@pytest.mark.usefixtures("mxnet2")
+def test_hybridized_blocks_return_lists() -> None:
+    net = _block(lambda x: (x, (x + 1, [x + 2])))
+    x = np.ones((2,))
+    assert isinstance(net(x), tuple)
+    net.hybridize()
+    for _ in range(2):
+        first, second = (found := net(x))
+        assert isinstance(found, list)
+        assert isinstance(second, list)
+        assert [first.tolist(), second[0].tolist(), second[1][0].tolist()] == [
+            [1] * 2,
+            [2] * 2,
+            [3] * 2,
+        ]
+
+
+@pytest.mark.usefixtures("mxnet2")
+@pytest.mark.parametrize("other", [3, "text", {"a": 1}])
+def test_hybridized_blocks_refuse_other_outputs(other: Any) -> None:
+    net = _block(lambda x: (x, other))
+    assert net(np.ones((2,)))[1] == other
+    net.hybridize()
+    with pytest.raises(ValueError, match="arrays and nested lists of them, got a "):
+        net(np.ones((2,)))
+
+
+@pytest.mark.usefixtures("mxnet2")
+def test_misspelt_option_of_hybridize_is_refused() -> None:
+    with pytest.raises(TypeError, match="static_aloc"):
+        gluon.nn.HybridSequential().hybridize(static_aloc=True)
+
+
+@pytest.mark.usefixtures("mxnet2")
+def test_names_of_parameters_have_no_prefix() -> None:
+    class Net(gluon.HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = nn.Dense(2, in_units=3)
+            self.scale = gluon.Parameter("size", shape=(2,))
+            self.table = gluon.Constant(np.ones((3,)))
+            self.name, self.prefix = "mine", 3
+
+    net = Net()
+    names = {path: p.name for path, p in net.collect_params().items()}
+    assert names == {
+        "scale": "size",
+        "table": "const",
+        "body.weight": "weight",
+        "body.bias": "bias",
+    }
+    assert (net.name, net.prefix) == ("mine", 3)
+    follow_mxnet(Rules.GLUONISH)
+    assert net.body.weight.name.endswith("_weight")
+    with pytest.raises(AttributeError, match="pass prefix= to the constructor"):
+        net.name = "other"
+    follow_mxnet(Rules.MXNET2)
+
+
+@pytest.mark.usefixtures("mxnet2")
+def test_infer_shape_of_a_class_in_use_np() -> None:
+    @npx_util.use_np
+    class Net(gluon.HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = gluon.Parameter("weight", shape=(2, -1), allow_deferred_init=True)
+
+        def infer_shape(self, x: Any, *others: Any) -> None:
+            self.weight.shape = (2, x.shape[-1])
+
+        def forward(self, x: Any) -> Any:
+            return np.dot(x, self.weight.data().T)
+
+    net: Any = Net()
+    net.initialize()
+    assert net(np.ones((4, 3))).shape == (4, 2)
+    assert net.weight.shape == (2, 3)
+
+
+class _Two(gluon.HybridBlock):
+    def forward(self, x: Any, y: Any) -> Any:
+        return x + y, x - y
+
+
+@pytest.mark.usefixtures("mxnet2")
+@pytest.mark.parametrize("kind", [nn.Sequential, nn.HybridSequential])
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.filterwarnings("ignore:All children")
+def test_outputs_are_separate_inputs_of_the_next_layer(kind: Any, hybridize: bool) -> None:
+    net = kind()
+    net.add(_Two(), _Two())
+    net.hybridize(hybridize)
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    for _ in range(2):
+        assert [found.tolist() for found in net(x, y)] == [[2.0, 4.0], [6.0, 8.0]]
+
+
+@pytest.mark.usefixtures("mxnet2")
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_hybrid_lambda_has_no_namespace(hybridize: bool) -> None:
+    x = np.array([-1.0, 1.0])
+    for function in (lambda x: npx.relu(x) + 1, "relu"):
+        net = nn.HybridLambda(function)
+        net.hybridize(hybridize)
+        added = float(not isinstance(function, str))
+        for _ in range(2):
+            assert net(x).tolist() == [added, 1 + added]
+    with pytest.raises(ValueError, match="foo"):
+        nn.HybridLambda("foo")
+
+
+def test_transforms_return_labels() -> None:
+    transforms = gluon.data.vision.transforms
+    image = np.ones((8, 10, 3), dtype="uint8")
+    steps = [transforms.CenterCrop(4), transforms.RandomFlipLeftRight(), transforms.ToTensor()]
+    for step in (*steps[:2], transforms.RandomCrop(4), transforms.Resize(4)):
+        found, label = step(image, 7)
+        assert label == 7
+        assert found.shape[2] == 3
+    found, label, other = transforms.Compose(steps)(image, 7, "b")
+    assert (found.shape, label, other) == ((3, 4, 4), 7, "b")
+    assert transforms.RandomApply(transforms.ToTensor(), 0)(image, 7)[1] == 7

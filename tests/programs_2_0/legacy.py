@@ -255,11 +255,6 @@ def sparse_zeros_and_slices():
     return a, b[1], b[0:1]
 
 
-def sparse_to_scipy():
-    x = nd.array([[0.0, 1.0], [2.0, 0.0]]).tostype("csr").asscipy()
-    return x.todense().tolist(), type(x).__name__
-
-
 def sparse_gradients_of_embedding():
     w = nd.ones((4, 2))
     w.attach_grad(stype="row_sparse")

@@ -1,7 +1,8 @@
 """Runs programs of this folder under the name ``mxnet``, and states what they return in JSON.
 
 ``python -m tests.programs_2_0.runner AREA [NAME...]`` writes a line of JSON for each program, of
-the interpreter's ``mxnet``; ``run`` does it in the process. ``differences`` compares two answers.
+the interpreter's ``mxnet``, before and after it; without arguments it reads lines ``AREA NAME``.
+``run`` does it in the process. ``differences`` compares two answers.
 """
 
 import importlib
@@ -17,7 +18,7 @@ import numpy as onp
 from tests.programs_2_0.errors import Caught, error
 
 FOLDER = Path(__file__).parent
-NOT_PROGRAMS = {"errors", "runner"}
+NOT_PROGRAMS = {"errors", "known_differences", "runner"}
 
 
 def areas():
@@ -163,11 +164,14 @@ def _short(value):
 
 
 def main():
-    """Run the programs that the command line names."""
-    area, *chosen = sys.argv[1:]
+    """Run the programs that the command line names, or those that lines of the input name."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # programs print
-    for name in chosen or names_of(area):
+    area, *names = sys.argv[1:] or [None]
+    asked = (
+        ((area, name) for name in names or names_of(area)) if area else map(str.split, sys.stdin)
+    )
+    for area, name in asked:
         out.write(json.dumps({"start": name}) + "\n")
         out.flush()
         out.write(json.dumps({"name": name, "answer": run(area, name)}) + "\n")

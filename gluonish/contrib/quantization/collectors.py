@@ -1,7 +1,9 @@
 """Collectors of layer outputs on calibration data."""
 
+import inspect
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,11 +41,15 @@ class CalibrationCollector:
         self.include_layer: list[str] | None = None
         self.min_max_dict: dict[str, tuple[float, float]] = {}
 
-    def collect(self, name: str, arr: NDArray) -> None:
+    def collect(self, name: str, op_name: Any, arr: Any = None) -> None:
         """Process an output of a layer for one batch; subclasses define this.
+
+        A subclass may define ``collect(name, arr)``, as in MXNet 1.9, or, as in 2.0,
+        ``collect(name, op_name, arr)``.
 
         Args:
             name: Name of the output.
+            op_name: Name of the operator; may be left out, so that ``arr`` is the second argument.
             arr: Values of the output, an NDArray.
         """
         raise NotImplementedError
@@ -76,16 +82,17 @@ class LayerOutputMinMaxCollector(CalibrationCollector):
         self.include_layer = None if include_layer is None else list(include_layer)
         self.logger = logger
 
-    def collect(self, name: str, arr: NDArray) -> None:
+    def collect(self, name: str, op_name: Any, arr: Any = None) -> None:
         """Extend the range of an output to include these values.
 
         Args:
             name: Name of the output.
+            op_name: Name of the operator; may be left out, so that ``arr`` is the second argument.
             arr: Values of the output, an NDArray.
         """
         if not self._is_wanted(name):
             return
-        values = _finite(name, arr)
+        values = _finite(name, op_name if arr is None else arr)
         low, high = float(values.min()), float(values.max())
         if name in self.min_max_dict:
             before = self.min_max_dict[name]
@@ -120,16 +127,17 @@ class LayerHistogramCollector(CalibrationCollector):
         self.include_layer = None if include_layer is None else list(include_layer)
         self.logger = logger
 
-    def collect(self, name: str, arr: NDArray) -> None:
+    def collect(self, name: str, op_name: Any, arr: Any = None) -> None:
         """Add an output's values to its histogram.
 
         Args:
             name: Name of the output.
+            op_name: Name of the operator; may be left out, so that ``arr`` is the second argument.
             arr: Values of the output, an NDArray.
         """
         if not self._is_wanted(name):
             return
-        values = _finite(name, arr)
+        values = _finite(name, op_name if arr is None else arr)
         low, high = values.min(), values.max()
         size = max(abs(low), abs(high))
         if name in self.hist_dict:
@@ -390,3 +398,41 @@ def examples_of(data: Any, num_examples: int | None) -> int | None:
         len(dataset) if hasattr(dataset, "__len__") else None,
     ]
     return min((n for n in (num_examples, *counts) if isinstance(n, int)), default=None)
+
+
+def takes_operator(collector: Any) -> bool:
+    """Whether a collector's ``collect`` takes the operator's name, as in MXNet 2.0."""
+    try:
+        inspect.signature(collector.collect).bind("name", "operator", "values")
+    except TypeError:
+        return False
+    return True
+
+
+class LimitedBatches:
+    """The first batches of calibration data, each time they are iterated over.
+
+    Args:
+        data: The batches.
+        count: Maximum number of batches.
+    """
+
+    __repr__ = default_repr
+
+    def __init__(self, data: Any, count: int) -> None:
+        self._data = data
+        self._count = count
+
+    def __iter__(self) -> Iterator[Any]:
+        _reset(self._data)
+        return islice(iter(self._data), self._count)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "num_data":  # the number of samples is not known
+            raise AttributeError(name)
+        return getattr(self._data, name)
+
+
+def limited(data: Any, num_batches: int | None) -> Any:
+    """Return calibration data, or only the first ``num_batches`` of them unless that is None."""
+    return data if num_batches is None or data is None else LimitedBatches(data, num_batches)

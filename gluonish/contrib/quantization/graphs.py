@@ -127,6 +127,7 @@ def quantize_graph(
     quantize_granularity: str = "tensor-wise",
     LayerOutputCollector: Any = None,  # MXNet's name
     logger: logging.Logger | None = None,
+    device: Any = None,
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray], Any]:
     """Quantize a graph without calibration, and create a collector for it.
 
@@ -151,6 +152,7 @@ def quantize_graph(
             of weights.
         LayerOutputCollector: The collector for ``"customize"``.
         logger: Logs the progress.
+        device: ``ctx`` under the name it has in MXNet 2.0.
 
     Returns:
         The quantized Symbol, its parameters, its auxiliary states, and the collector or None.

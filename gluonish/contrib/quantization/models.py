@@ -9,6 +9,8 @@ from gluonish.contrib.quantization.collectors import (
     check_iterable,
     collector_of,
     examples_of,
+    limited,
+    takes_operator,
     thresholds_of,
     with_bar,
 )
@@ -125,11 +127,13 @@ class _Run:
         values = [Value(node, i) for node in nodes for i in range(node.num_visible)]
         fed = [name for name in symbol.list_inputs() if name in self._data_names]
         self._names: list[str] = []
+        self._operators: dict[str, str] = {}
         chosen: list[Value] = []
         for value, name in zip(values, output_names(values), strict=True):
             is_data = value.node.op is None and name in fed
             if (name in names) if names is not None else (value.node.op is not None or is_data):
                 self._names.append(name)
+                self._operators[name] = "null" if value.node.op is None else value.node.op.name
                 chosen.append(value)
         self._symbol = Symbol(chosen)
         self._executors: dict[Any, Any] = {}
@@ -147,8 +151,12 @@ class _Run:
         # Outputs that get thresholds may be made of constants and of some inputs only.
         read = set(self._symbol.list_inputs())
         used = {name: array for name, array in data.items() if name in read}
+        operators = self._operators if takes_operator(collector) else None
         for name, output in zip(self._names, self._executor(used).forward(**used), strict=True):
-            collector.collect(name, output)
+            if operators is None:
+                collector.collect(name, output)
+            else:
+                collector.collect(name, operators[name], output)
 
     def _executor(self, data: Arrays) -> Any:
         key = tuple((x.shape, x.dtype) for x in data.values())
@@ -227,6 +235,8 @@ def quantize_model(
     quantize_mode: str = "smart",
     quantize_granularity: str = "tensor-wise",
     logger: logging.Logger | None = None,
+    device: Any = None,
+    num_calib_batches: int | None = None,
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
     """Quantize a graph, operator by operator.
 
@@ -250,6 +260,8 @@ def quantize_model(
         quantize_granularity: ``"tensor-wise"``, or ``"channel-wise"`` for a scale for each channel
             of weights.
         logger: Logs the progress.
+        device: ``ctx`` under the name it has in MXNet 2.0.
+        num_calib_batches: Maximum number of batches to use; None for all.
 
     Returns:
         The quantized Symbol, its parameters and its auxiliary states.
@@ -258,8 +270,10 @@ def quantize_model(
         ArgumentError: An argument is not one of those listed, or ``calib_data`` is missing.
     """
     return _quantized(
-        *("quantize_model", False, sym, arg_params, aux_params, data_names, ctx),
-        *(excluded_sym_names, excluded_op_names, calib_mode, calib_data, num_calib_examples),
+        *("quantize_model", False, sym, arg_params, aux_params, data_names),
+        *(ctx if device is None else device,),
+        *(excluded_sym_names, excluded_op_names, calib_mode),
+        *(limited(calib_data, num_calib_batches), num_calib_examples),
         *(quantized_dtype, quantize_mode, quantize_granularity, logger),
     )
 
@@ -280,6 +294,8 @@ def quantize_model_mkldnn(
     quantize_mode: str = "smart",
     quantize_granularity: str = "tensor-wise",
     logger: logging.Logger | None = None,
+    device: Any = None,
+    num_calib_batches: int | None = None,
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
     """Fuse the layers of a graph with the operators that follow them, and quantize the graph.
 
@@ -289,7 +305,9 @@ def quantize_model_mkldnn(
         ArgumentError: An argument is not one of those listed, or ``calib_data`` is missing.
     """
     return _quantized(
-        *("quantize_model_mkldnn", True, sym, arg_params, aux_params, data_names, ctx),
-        *(excluded_sym_names, excluded_op_names, calib_mode, calib_data, num_calib_examples),
+        *("quantize_model_mkldnn", True, sym, arg_params, aux_params, data_names),
+        *(ctx if device is None else device,),
+        *(excluded_sym_names, excluded_op_names, calib_mode),
+        *(limited(calib_data, num_calib_batches), num_calib_examples),
         *(quantized_dtype, quantize_mode, quantize_granularity, logger),
     )

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gluonish.contrib.quantization.collectors import first_batch
+from gluonish.contrib.quantization.collectors import first_batch, limited
 from gluonish.contrib.quantization.fusion import fuse, layer_nodes
 from gluonish.contrib.quantization.graphs import check_names, quantize_symbol
 from gluonish.contrib.quantization.models import calibrate
@@ -34,6 +34,8 @@ def quantize_net_v2(
     ctx: Context = cpu(),  # noqa: B008  # as in MXNet; it does not change
     LayerOutputCollector: Any = None,  # MXNet's name
     logger: logging.Logger | None = None,
+    device: Context | None = None,
+    num_calib_batches: int | None = None,
 ) -> SymbolBlock:
     """Return a quantized copy of a network.
 
@@ -58,8 +60,11 @@ def quantize_net_v2(
         num_calib_examples: Maximum number of samples to use; None for all.
         ctx: Device for calibration and for the quantized network.
         LayerOutputCollector: An object with a method ``collect(name, arr)``, called with each
-            output, and a dict ``min_max_dict`` from output name to range.
+            output, and a dict ``min_max_dict`` from output name to range. The method may also be
+            ``collect(name, op_name, arr)``, as in MXNet 2.0.
         logger: Logs the progress.
+        device: ``ctx`` under the name it has in MXNet 2.0.
+        num_calib_batches: Maximum number of batches to use; None for all.
 
     Returns:
         The quantized network, a SymbolBlock. `export` saves it in MXNet's format.
@@ -74,6 +79,8 @@ def quantize_net_v2(
         scores = quantized(x)
     """
     what = "quantize_net"
+    ctx = ctx if device is None else device
+    calib_data = limited(calib_data, num_calib_batches)
     if not isinstance(network, HybridBlock):
         raise ArgumentTypeError(f"{what}: expected a HybridBlock, got {type(network).__name__}")
     names = _inputs(what, network, calib_data, data_shapes, ctx)
@@ -117,8 +124,12 @@ def quantize_net(
     num_calib_examples: int | None = None,
     ctx: Context = cpu(),  # noqa: B008  # as in MXNet; it does not change
     logger: logging.Logger | None = None,
+    quantize_granularity: str = "tensor-wise",
+    LayerOutputCollector: Any = None,  # MXNet's name
+    device: Context | None = None,
+    num_calib_batches: int | None = None,
 ) -> SymbolBlock:
-    """Return a quantized copy of a network; see `quantize_net_v2`, which has two more arguments.
+    """Return a quantized copy of a network; arguments and result are those of `quantize_net_v2`.
 
     Raises:
         ArgumentError: An argument is invalid, or ``calib_data`` is missing.
@@ -128,7 +139,7 @@ def quantize_net(
         network,
         quantized_dtype,
         quantize_mode,
-        "tensor-wise",
+        quantize_granularity,
         exclude_layers,
         exclude_layers_match,
         exclude_operators,
@@ -137,8 +148,10 @@ def quantize_net(
         calib_mode,
         num_calib_examples,
         ctx,
-        None,
+        LayerOutputCollector,
         logger,
+        device,
+        num_calib_batches,
     )
 
 

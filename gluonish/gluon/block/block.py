@@ -15,7 +15,7 @@ from gluonish.core.errors import ArgumentTypeError, NotSupportedError, Parameter
 from gluonish.core.habit_tables import BLOCK
 from gluonish.core.habits import add_habits
 from gluonish.core.loading import load
-from gluonish.core.mxnet_rules import follows_mxnet1, follows_mxnet2
+from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.tracebacks import short_traceback, shorten
 from gluonish.core.versions import Version, VersionedDict
 from gluonish.gluon.block.block_errors import (
@@ -29,7 +29,8 @@ from gluonish.gluon.block.checkpointing import state as checkpoints
 from gluonish.gluon.block.collecting import adopt, collect, share
 from gluonish.gluon.block.files import load_arrays, load_block, load_model, save_block, save_model
 from gluonish.gluon.block.hooks import HookHandle, Hooks
-from gluonish.gluon.block.scope import NameScope, name_block
+from gluonish.gluon.block.protocols import UNTRACKED
+from gluonish.gluon.block.scope import NameScope, name_block, set_name
 from gluonish.gluon.block.summary import summarize
 from gluonish.gluon.parameter import Parameter, ParameterDict, register_path
 from gluonish.gluon.parameter.arguments import ContextList, Movable
@@ -66,27 +67,7 @@ class Block(Movable):
             ``other``.
     """
 
-    # Attributes that no graph depends on, though `forward` or its caller reads them; `_children`
-    # and `_reg_params` report changes themselves.
-    _untracked: ClassVar[frozenset[str]] = frozenset(
-        (
-            "_active",
-            "_checked",
-            "_checkpoint_depth",
-            "_checkpointed",
-            "_child_counts",
-            "_children",
-            "_dropped",
-            "_graphs",
-            "_hooks",
-            "_inferred",
-            "_is_symbolic",
-            "_op_hook",
-            "_options",
-            "_reg_params",
-            "_untraceable",
-        )
-    )
+    _untracked: ClassVar[frozenset[str]] = UNTRACKED
 
     _checkpointed = False  # whether activations are computed again in backward
     _checkpoint_depth = 0  # number of checkpointed Blocks that this one is, or is in
@@ -175,7 +156,7 @@ class Block(Movable):
 
     @prefix.setter
     def prefix(self, prefix: Any) -> None:
-        self._set_name("prefix", prefix)
+        set_name(self, "prefix", prefix)
 
     @property
     def name(self) -> str:
@@ -184,20 +165,7 @@ class Block(Movable):
 
     @name.setter
     def name(self, name: Any) -> None:
-        self._set_name("name", name)
-
-    def _set_name(self, attribute: str, value: Any) -> None:
-        """Store a program's attribute of this name, which MXNet 2.0's Block lacks.
-
-        Raises:
-            AttributeError: The rules are not those of MXNet 2.0.
-        """
-        if not follows_mxnet2():
-            raise AttributeError(
-                f"{type(self).__name__}: expected no new value of {attribute}, got {value!r}; pass "
-                "prefix= to the constructor"
-            )
-        setattr(self, f"_{attribute}", value)
+        set_name(self, "name", name)
 
     @property
     def params(self) -> ParameterDict:
@@ -373,11 +341,9 @@ class Block(Movable):
     def _describe_graph(self) -> dict[str, Any]:
         return {}
 
-    def _rehybridize(self) -> None:
-        pass
+    def _rehybridize(self) -> None: ...
 
-    def _clear_graphs(self) -> None:
-        pass
+    def _clear_graphs(self) -> None: ...
 
     def _rename_children(self, names: Mapping[str, str]) -> None:
         self._children = {names.get(name, name): child for name, child in self._children.items()}

@@ -13,6 +13,7 @@ from gluonish.core.tracebacks import is_ours
 from gluonish.gluon.block.protocols import BlockTree, Named
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.paths import locate, location_of
+from gluonish.graph.pytree import Constant, Keys, Structure
 
 _REFUSED_CALL = re.compile(r"(?:[\w<>]+\.)*forward\(\) (?:takes|missing|got)")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -130,7 +131,8 @@ def explain_call(block: Named, error: BaseException, given: int) -> None:
         entry = entry.tb_next
     if entry is None or not is_ours(entry.tb_frame.f_code):
         return
-    parameters = inspect.signature(type(block).forward).parameters
+    kind: Any = type(block)
+    parameters = inspect.signature(kind.forward).parameters
     written = f"forward({', '.join(map(str, parameters.values()))})"
     advice = "" if "self" in parameters else "; its first argument is self"
     plural = "" if given == 1 else "s"
@@ -231,3 +233,27 @@ def refuse_assigned_data(parameters: Mapping[str, object]) -> None:
                 f"Parameter {name}: expected its method data, got an attribute of that name; "
                 "parameter.set_data(array) sets the values"
             ) from None
+
+
+def refuse_other_outputs(block: object, structure: Structure) -> None:
+    """Refuse outputs that a hybridized block of MXNet 2.0 cannot return.
+
+    Args:
+        block: The Block.
+        structure: Structure of its outputs; None among them is allowed.
+
+    Raises:
+        ArgumentTypeError: The outputs contain a dict, a number or another object.
+    """
+    if isinstance(structure, Constant):
+        found = None if structure.value is None else structure.kind.__name__
+    else:
+        kind, inner = structure or (list, ())
+        found = "dict" if isinstance(kind, Keys) else None
+        for item in inner:
+            refuse_other_outputs(block, item)
+    if found is not None:
+        raise ArgumentTypeError(
+            f"{type(block).__name__}: expected outputs of a hybridized block in arrays and nested "
+            f"lists of them, got a {found}"
+        )

@@ -54,8 +54,8 @@ def save_block(
         except DeferredInitializationError as error:
             raise DeferredInitializationError(
                 f"{_what(block)}: save_parameters: expected all shapes to be known, got "
-                f"{parameter._full_name} at {path!r} of shape {parameter.shape}, whose layer was never "
-                "called; call the network once, remove the layer, or set its "
+                f"{parameter._full_name} at {path!r} of shape {parameter.shape}, whose layer was "
+                "never called; call the network once, remove the layer, or set its "
                 "in_units, in_channels and the like"
             ) from error
     save(filename, arrays, **options)
@@ -125,6 +125,9 @@ def _fill(
     """Assign arrays to parameters of the same name."""
     known = block._collect_params_with_prefix()
     if any(name not in known for name in loaded):
+        loaded = dict(loaded)
+        _fit_layers(block, "", loaded)
+    if any(name not in known for name in loaded):
         full_names = dict(block.collect_params().items())
         restored = _full_names(block.prefix, full_names, loaded)
         # Older files and exported models have full names.
@@ -138,6 +141,15 @@ def _fill(
     for name, values in loaded.items():
         if name in known:
             known[name]._load_init(values, ctx, **casting)
+
+
+def _fit_layers(block: BlockTree, start: str, loaded: dict[str, NDArray]) -> None:
+    """Convert arrays of recurrent layers to the form that the layers have, in place."""
+    fit = getattr(block, "_fit_arrays", None)
+    if fit is not None:
+        fit(start, loaded)
+    for name, child in block._children.items():
+        _fit_layers(child, f"{start}{name}.", loaded)
 
 
 def _full_names(

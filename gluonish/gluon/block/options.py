@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
-from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.symbol.subgraph import find_backend
 
 _LOG = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ def checked_options(
             f"{what}: expected backend None, 'MKLDNN' or 'ONEDNN', got {backend!r}; omit it, or "
             "register it with mx.sym.register_backend"
         )
-    for name in options if backend is None and not follows_mxnet() else ():
+    for name in options if backend is None and not follows_mxnet1() else ():
         near = nearest(name, ("backend", "clear", *flags))
         if near:  # not an option of a back end that is absent, but a typing error
             raise ArgumentTypeError(f"{what}: expected the name of an option, got {name!r}{near}")

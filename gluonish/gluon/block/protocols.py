@@ -9,6 +9,28 @@ from gluonish.gluon.block.hooks import HookHandle
 from gluonish.gluon.block.scope import NameScope
 from gluonish.gluon.parameter import Parameter, ParameterDict
 
+# Attributes of a Block that no graph depends on, though `forward` or its caller reads them;
+# `_children` and `_reg_params` report changes themselves.
+UNTRACKED = frozenset(
+    (
+        "_active",
+        "_checked",
+        "_checkpoint_depth",
+        "_checkpointed",
+        "_child_counts",
+        "_children",
+        "_dropped",
+        "_graphs",
+        "_hooks",
+        "_inferred",
+        "_is_symbolic",
+        "_op_hook",
+        "_options",
+        "_reg_params",
+        "_untraceable",
+    )
+)
+
 
 class Named(Protocol):
     """A Block with a name, for messages."""

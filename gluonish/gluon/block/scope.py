@@ -8,6 +8,7 @@ comes first. The open scope is local to the thread; the counters belong to the B
 from contextvars import ContextVar, Token
 from typing import ClassVar, Protocol
 
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.symbol.name import NameManager, Prefix
 
@@ -56,6 +57,20 @@ def name_block(
     else:
         created = ParameterDict(params.prefix, params)
     return parent.prefix + prefix, created
+
+
+def set_name(block: object, attribute: str, value: object) -> None:
+    """Store a program's attribute ``name`` or ``prefix``, which blocks of MXNet 2.0 lack.
+
+    Raises:
+        AttributeError: The rules are not those of MXNet 2.0.
+    """
+    if not follows_mxnet2():
+        raise AttributeError(
+            f"{type(block).__name__}: expected no new value of {attribute}, got {value!r}; pass "
+            "prefix= to the constructor"
+        )
+    setattr(block, f"_{attribute}", value)
 
 
 class _Innermost:

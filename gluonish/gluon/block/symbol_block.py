@@ -70,8 +70,7 @@ class SymbolBlock(HybridBlock):
         variables or operators are ignored; auxiliary states have their operators' initial values.
         Shared parameters stay unchanged, also their ``grad_req``.
 
-        Files of `save_parameters` omit the common prefix of the names, except by the rules of MXNet
-        2.0.
+        Files of `save_parameters` omit the common prefix of the names.
         """
         auxiliary = set(self._symbol.list_auxiliary_states())
         for node in sorted(self._symbol._variables(), key=lambda node: node.name in auxiliary):
@@ -87,7 +86,9 @@ class SymbolBlock(HybridBlock):
                 arguments |= {"init": node.extra.get("__init__"), "grad_req": "null"}
             self.params.get(node.name, **arguments)
         names = list(self.params.keys())
-        common = "" if follows_mxnet2() else os.path.commonprefix(names)  # noqa: RUF071  # by character
+        common = os.path.commonprefix(names)  # noqa: RUF071  # by character
+        if follows_mxnet2() or common in names:
+            common = ""
         self._reg_params.update({name[len(common) :]: p for name, p in self.params.items()})
 
     @staticmethod
@@ -254,8 +255,8 @@ class SymbolBlock(HybridBlock):
         super().hybridize(True, *args, **kwargs)
 
     def export(
-        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
-    ) -> tuple[str, str]:
+        self, path: str | os.PathLike[str] | None, epoch: int = 0, remove_amp_cast: bool = True
+    ) -> Any:
         """Write the graph and the parameters; see `HybridBlock.export`. No call is needed.
 
         Raises:
@@ -263,6 +264,8 @@ class SymbolBlock(HybridBlock):
         """
         values = values_by_name(dict(self.params.items()), self._symbol.list_auxiliary_states())
         what = f"{self.name}.export"
+        if path is None:
+            return self._symbol, values
         return write_model(what, self._symbol, values, path, epoch, remove_amp_cast)
 
 

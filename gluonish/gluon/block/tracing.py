@@ -5,6 +5,7 @@ The message of an error during a trace ends with the line of the user's program 
 Reads: tracks the attributes of Blocks read in a trace, which invalidate the graph on change.
 """
 
+import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import Token
@@ -18,14 +19,14 @@ from gluonish.core.errors import (
     ParameterError,
     is_deliberate,
 )
-from gluonish.core.mxnet_rules import follows_mxnet1
+from gluonish.core.mxnet_rules import follows_mxnet, follows_mxnet1, follows_mxnet2
 from gluonish.core.program_lines import with_line
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version, reads
 from gluonish.gluon.block.arguments import call_packed
 from gluonish.gluon.block.block import Block
-from gluonish.gluon.block.block_errors import locate_node
+from gluonish.gluon.block.block_errors import locate_node, refuse_other_outputs
 from gluonish.gluon.block.layout_hint import warn_of_channels_last
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.parameter import Parameter
@@ -133,7 +134,7 @@ def _trace_symbols(
     values = [value for symbol in leaves for value in symbol._values]
     if len(values) != len(leaves):  # a Symbol of several outputs becomes a list
         nested = _widened(nested, iter(leaves))
-    if follows_mxnet1():
+    if follows_mxnet():
         nested = in_lists(nested)
     array_types = _array_types(
         arrays[0], [_is_numpy(symbol) for symbol in leaves for _ in symbol._values]
@@ -174,7 +175,11 @@ def _trace_values(block: Traceable, pytree: Structure, arrays: Sequence[NDArray]
             _named,
         )
     array_types = _array_types(arrays[0], list(map(_is_numpy, trace.outputs)))
-    return Traced(pytree, trace.data, trace.outputs, trace.structure, lines, array_types)
+    structure = trace.structure
+    if follows_mxnet2():
+        refuse_other_outputs(block, structure)
+        structure = in_lists(structure)
+    return Traced(pytree, trace.data, trace.outputs, structure, lines, array_types)
 
 
 def _named(hint: str) -> str:
@@ -222,9 +227,12 @@ def set_deferred_shapes(
 
 
 def defines_infer_shape(kind: type) -> bool:
-    """Whether a class overrides ``infer_shape`` of HybridBlock."""
-    definer = next(base for base in kind.__mro__ if "infer_shape" in vars(base))
-    return "hybrid_forward" not in vars(definer)
+    """Whether a class overrides ``infer_shape`` of HybridBlock.
+
+    `use_np` copies inherited methods into a class, in wrappers.
+    """
+    found: Any = inspect.unwrap(kind.infer_shape)  # type: ignore[attr-defined]  # of a block
+    return not found.__module__.startswith("gluonish.gluon.block.")
 
 
 def infer_parameters(
@@ -297,8 +305,8 @@ def _set_inferred(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> N
     elif spec.shape is not None:
         if UNKNOWN in spec.shape:
             raise ParameterError(
-                f"Parameter {parameter._full_name}: expected a shape that follows from the inputs, got "
-                f"{spec.shape}; pass in_units, in_channels and the like to the layer"
+                f"Parameter {parameter._full_name}: expected a shape that follows from the inputs, "
+                f"got {spec.shape}; pass in_units, in_channels and the like to the layer"
             )
         parameter.shape = spec.shape
 

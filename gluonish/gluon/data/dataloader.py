@@ -55,7 +55,8 @@ class DataLoader:
     loaded and batchified by processes, which pass arrays back in shared memory. The workers are new
     interpreters that do not run the main program, so the program needs no ``if __name__ ==
     "__main__"``. The dataset and the functions are pickled once; if something cannot be pickled,
-    such as an open file, the loader warns and uses threads. For each batch the global random
+    such as an open file, the loader warns and uses threads. On Windows, which lacks the sockets
+    that processes need, workers are threads, too, with a warning. For each batch the global random
     generators of Python, NumPy and gluonish are seeded from NumPy's state in the main process, so
     that ``numpy.random.seed`` makes random transforms reproducible. ``MXNET_MP_WORKER_NTHREADS``
     sets the threads of each worker, ``MXNET_MP_OPENCV_NUM_THREADS`` the threads of OpenCV in it.
@@ -230,7 +231,15 @@ class DataLoader:
         return _Epoch(pool, self._batch_sampler, self._prefetch, number)
 
     def _make_pool(self) -> _Pool:
-        if not self._thread_pool and hasattr(socket, "send_fds"):
+        if not self._thread_pool and not hasattr(socket, "send_fds"):
+            warnings.warn(
+                f"DataLoader: expected num_workers={self._num_workers} to be processes, got "
+                "threads: processes need Unix sockets, which this system lacks. Threads run Python "
+                "code of the dataset one at a time; pass thread_pool=True to silence this",
+                UserWarning,
+                stacklevel=4,
+            )
+        elif not self._thread_pool:
             try:
                 payload = dumps((self._dataset, self._batchify_fn))
                 return WorkerPool(payload, self._num_workers, self._prefetch)

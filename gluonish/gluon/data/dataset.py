@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -44,6 +44,17 @@ class Dataset:
             fn: Called once with each element; returns whether to keep the element.
         """
         return _SampledDataset(self, FilterSampler(fn, self))
+
+    def __mx_handle__(self) -> NoReturn:
+        """Raise an error: gluonish has no native form of datasets, and needs none.
+
+        Raises:
+            NotSupportedError: Always, as for datasets of MXNet 2.0 without a native form.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected no request for a native form, got one; DataLoader "
+            "takes the dataset itself"
+        )
 
     def shard(self, num_shards: int, index: int) -> "Dataset":
         """Return one of ``num_shards`` contiguous shards; the first shards may be longer by 1.

@@ -5,6 +5,8 @@ from types import ModuleType
 from typing import Any, ClassVar, SupportsFloat
 
 import gluonish.ndarray as nd
+import gluonish.numpy as numpy
+import gluonish.numpy_extension as numpy_extension
 import gluonish.symbol as symbol
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
 from gluonish.core.mxnet_rules import follows_mxnet2
@@ -327,7 +329,8 @@ class HybridLambda(HybridBlock):
 
     Args:
         function: ``function(F, x, *args)``, where ``F`` is ``nd`` or ``sym``; or the name of a
-            function of both. By the rules of MXNet 2.0, ``function(x, *args)``.
+            function of both. By the rules of MXNet 2.0 ``function(x, *args)``, or the name of a
+            function of ``mx.np`` or ``mx.npx``.
         prefix: See `HybridBlock`.
 
     Inputs:
@@ -345,9 +348,11 @@ class HybridLambda(HybridBlock):
 
     def __init__(self, function: str | Callable[..., Any], prefix: str | None = None) -> None:
         super().__init__(prefix=prefix)
-        if follows_mxnet2() and not isinstance(function, str):
+        own = _without_namespace(function) if follows_mxnet2() else None
+        if own is not None:
             self.__dict__["has_hybrid_forward"] = False
-        if isinstance(function, str):
+            self._func, self._func_name = own, _name_of(own, "HybridLambda")
+        elif isinstance(function, str):
             _check_found(function, (nd, symbol), "HybridLambda")
             self._func = _by_name(function)
             self._func_name = function
@@ -385,6 +390,13 @@ def _by_name(name: str) -> Callable[..., Any]:
         return getattr(F, name)(*args)
 
     return call
+
+
+def _without_namespace(function: str | Callable[..., Any]) -> Any:
+    """Return a function of arrays alone: itself, or that of this name in ``np`` or ``npx``."""
+    if not isinstance(function, str):
+        return function
+    return getattr(numpy, function, None) or getattr(numpy_extension, function, None)
 
 
 def _check_found(name: str, modules: tuple[ModuleType, ...], layer: str) -> None:

@@ -17,16 +17,6 @@ from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.ndarray import concat
 
-_SEVERAL = (list, tuple)
-
-
-def _run(layers: Iterator[Block], inputs: Sequence[Any]) -> Any:
-    """Run layers, the first of them on several inputs, and return one output or a tuple."""
-    for layer in layers:
-        output = layer(*inputs)
-        inputs = output if isinstance(output, _SEVERAL) and follows_mxnet2() else (output,)
-    return inputs[0] if len(inputs) == 1 else tuple(inputs)
-
 
 class _Stack(Block):
     """Base class of containers: a list of Blocks."""
@@ -126,7 +116,7 @@ class Sequential(_Stack):
         params: See `Block`.
 
     Inputs:
-        x, *args: inputs of the first layer.
+        x: input of the first layer.
 
     Outputs:
         y: output of the last layer; ``x`` itself without layers.
@@ -135,17 +125,17 @@ class Sequential(_Stack):
     def forward(self, x: Any, *args: Any) -> Any:
         """Run the layers in order, each on the output of the previous one.
 
+        By the rules of MXNet 2.0, or with several inputs, the outputs of a layer are separate
+        arguments of the next one.
+
         Args:
-            x: First input of the first layer.
-            *args: Further inputs of the first layer.
+            x: Input of the first layer.
+            *args: Its further inputs.
         """
-        layers = iter(self._children.values())
-        if args:
-            return _run(layers, (x, *args))
-        for block in layers:
+        if args or follows_mxnet2():
+            return _run(self._children.values(), x, args)
+        for block in self._children.values():
             x = block(x)
-            if isinstance(x, _SEVERAL) and follows_mxnet2():
-                return _run(layers, x)
         return x
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
@@ -175,7 +165,7 @@ class HybridSequential(_Stack, HybridBlock):
         params: See `Block`.
 
     Inputs:
-        x, *args: inputs of the first layer.
+        x: input of the first layer.
 
     Outputs:
         y: output of the last layer; ``x`` itself without layers.
@@ -193,19 +183,28 @@ class HybridSequential(_Stack, HybridBlock):
     def hybrid_forward(self, F: ModuleType, x: Tensor, *args: Tensor) -> Any:
         """Run the layers in order, each on the output of the previous one.
 
+        By the rules of MXNet 2.0, or with several inputs, the outputs of a layer are separate
+        arguments of the next one.
+
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
-            x: First input of the first layer.
-            *args: Further inputs of the first layer.
+            x: Input of the first layer.
+            *args: Its further inputs.
         """
-        layers = iter(self._children.values())
-        if args:
-            return _run(layers, (x, *args))
-        for block in layers:
+        if args or follows_mxnet2():
+            return _run(self._children.values(), x, args)
+        for block in self._children.values():
             x = block(x)
-            if isinstance(x, _SEVERAL) and follows_mxnet2():
-                return _run(layers, x)
         return x
+
+
+def _run(blocks: Iterable[Block], x: Any, args: Sequence[Any]) -> Any:
+    """Run blocks in order, each on all outputs of the previous one; return a tuple of several."""
+    for block in blocks:
+        x, args = block(x, *args), ()
+        if isinstance(x, tuple | list) and x:
+            x, *args = x
+    return (x, *args) if args else x
 
 
 class Concatenate(Sequential):

@@ -13,7 +13,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterErro
 from gluonish.core.file_map import is_mapped
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape
-from gluonish.initializer import InitDesc, Initializer, create
+from gluonish.initializer import InitDesc, Initializer, RNNFused, create
 from gluonish.ndarray import NDArray, zeros
 from gluonish.numpy.array import gluon_array
 
@@ -221,6 +221,8 @@ class Deferred(NamedTuple):
         filled: NDArray = gluon_array(zeros(shape or (1,), cpu(), dtype))
         if isinstance(self.init, str | Initializer):
             outer = self.default_init
+            if isinstance(self.init, RNNFused) and isinstance(outer, str | Initializer):
+                self.init.set_initializer(outer)
             caller = create(outer if isinstance(outer, str | Initializer) else self.init)
             caller(InitDesc(name, {"__init__": self.init}), filled)
         elif not callable(self.init):

@@ -452,8 +452,8 @@ class Constant(Parameter):
     def grad_req(self, req: str) -> None:
         if req != "null":
             warnings.warn(
-                f"Constant {self._full_name}: expected grad_req 'null', got {req!r}, which was ignored; "
-                "use a Parameter for a value with a gradient",
+                f"Constant {self._full_name}: expected grad_req 'null', got {req!r}, which was "
+                "ignored; use a Parameter for a value with a gradient",
                 UserWarning,
                 stacklevel=2,
             )

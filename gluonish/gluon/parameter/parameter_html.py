@@ -14,7 +14,7 @@ __all__ = ["parameter_html", "parameter_table", "parameters_html", "total_text"]
 class Shown(Protocol):
     """What is shown of a `Parameter`, which imports this module."""
 
-    name: str
+    _full_name: str
     grad_req: str
     dtype: Any
     shape: tuple[int, ...] | None

@@ -8,7 +8,8 @@ from typing import Any
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import DeferErrorToCall, check_numbers
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.core.tracebacks import shorten
@@ -18,12 +19,15 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.parameter import Init
+from gluonish.gluon.rnn.new_state import new_state
+from gluonish.gluon.rnn.packed import fit_arrays, packed_size
 from gluonish.gluon.rnn.rnn_cell import GRUCell, LSTMCell, LSTMPCell, RNNCell
 from gluonish.gluon.rnn.sequential_cell import (
     BidirectionalCell,
     DropoutCell,
     HybridSequentialRNNCell,
 )
+from gluonish.initializer import RNNFused
 from gluonish.ndarray import NDArray
 from gluonish.ops.recurrent.layout import GATES
 from gluonish.symbol import Symbol
@@ -36,7 +40,8 @@ class RecurrentLayer(HybridBlock):
 
     A layer of index n has the parameters ``l{n}_i2h_weight``, ``l{n}_h2h_weight``,
     ``l{n}_i2h_bias`` and ``l{n}_h2h_bias``, with ``r`` for ``l`` in the backward direction, and
-    ``l{n}_h2r_weight`` with a projection.
+    ``l{n}_h2r_weight`` with a projection. By the rules of MXNet 2.0 it has one vector of all
+    parameters, ``rnn_param``.
 
     Args:
         hidden_size: Number of features of a cell.
@@ -109,18 +114,45 @@ class RecurrentLayer(HybridBlock):
         self._h2h_bias_initializer = h2h_bias_initializer
         self._h2r_weight_initializer = h2r_weight_initializer
         self._gates = GATES[mode]
+        self._is_packed = follows_mxnet2()
+        if self._is_packed:
+            self._declare_packed()
+        else:
+            self._declare_arrays(dtype)
+
+    def _declare_packed(self) -> None:
+        """Declare one vector of all parameters, as in MXNet 2.0."""
+        init = RNNFused(
+            self._mode,
+            self._num_layers,
+            self._hidden_size,
+            self._dir == 2,
+            self._projection_size,
+            self._i2h_weight_initializer,
+            self._h2h_weight_initializer,
+            self._i2h_bias_initializer,
+            self._h2h_bias_initializer,
+            self._h2r_weight_initializer,
+        )
+        size = packed_size(self, self._input_size) if self._input_size else 0
+        self._register_param("rnn_param", shape=(size,), init=init, dtype=self._dtype)
+
+    def _declare_arrays(self, dtype: Any) -> None:
+        """Declare the weights and biases of all layers and directions."""
+        input_size, hidden_size = self._input_size, self._hidden_size
+        projection_size = self._projection_size
         rows, width = self._gates * hidden_size, projection_size or hidden_size
-        for layer in range(num_layers):
+        for layer in range(self._num_layers):
             for side in _SIDES[: self._dir]:
                 declarations: list[tuple[str, tuple[int, ...], Init | None]] = [
-                    ("i2h_weight", (rows, input_size), i2h_weight_initializer),
-                    ("h2h_weight", (rows, width), h2h_weight_initializer),
-                    ("i2h_bias", (rows,), i2h_bias_initializer),
-                    ("h2h_bias", (rows,), h2h_bias_initializer),
+                    ("i2h_weight", (rows, input_size), self._i2h_weight_initializer),
+                    ("h2h_weight", (rows, width), self._h2h_weight_initializer),
+                    ("i2h_bias", (rows,), self._i2h_bias_initializer),
+                    ("h2h_bias", (rows,), self._h2h_bias_initializer),
                 ]
                 if projection_size is not None:
-                    projection = ("h2r_weight", (width, hidden_size), h2r_weight_initializer)
-                    declarations.append(projection)
+                    shape = (width, hidden_size)
+                    declarations.append(("h2r_weight", shape, self._h2r_weight_initializer))
                 for name, shape, init in declarations:
                     self._register_param(
                         f"{side}{layer}_{name}", shape=shape, init=init, dtype=dtype
@@ -147,8 +179,11 @@ class RecurrentLayer(HybridBlock):
         return ((i, side) for i in range(self._num_layers) for side in _SIDES[: self._dir])
 
     def __repr__(self) -> str:
-        rows, inputs = self._reg_params["l0_i2h_weight"].shape or (0, 0)
-        fields = [f"{inputs or None} -> {rows // self._gates}", self._layout]
+        if self._is_packed:
+            inputs = self._input_size
+        else:
+            _, inputs = self._reg_params["l0_i2h_weight"].shape or (0, 0)
+        fields = [f"{inputs or None} -> {self._hidden_size}", self._layout]
         if self._num_layers != 1:
             fields.append(f"num_layers={self._num_layers}")
         if self._dropout != 0:
@@ -157,8 +192,14 @@ class RecurrentLayer(HybridBlock):
             fields.append("bidirectional")
         return f"{type(self).__name__}({', '.join(fields)})"
 
+    def _fit_arrays(self, start: str, loaded: dict[str, NDArray]) -> None:
+        """Convert arrays of a file between one vector and separate weights, as the layer has."""
+        fit_arrays(self, start, loaded)
+
     def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
         """Return parameters by the names of the layer's cells, which files use."""
+        if self._is_packed:
+            return super()._collect_params_with_prefix(prefix)
         start = f"{prefix}." if prefix else ""
         found = {}
         for name, parameter in self._reg_params.items():
@@ -180,6 +221,7 @@ class RecurrentLayer(HybridBlock):
 
         Raises:
             ArgumentError: The layer clips its cell states.
+            NotSupportedError: The layer has one vector of parameters, by the rules of MXNet 2.0.
         """
         return _unfused(self)
 
@@ -212,7 +254,7 @@ class RecurrentLayer(HybridBlock):
             **kwargs: Further arguments of ``func``; they override shape, dtype, layout and name.
         """
         states = [
-            func(name=f"{self.prefix}h0_{i}", **{**info, **kwargs})
+            new_state(func, f"{self.prefix}h0_{i}", {**info, **kwargs})
             for i, info in enumerate(self.state_info(batch_size))
         ]
         if func is nd.zeros and is_np_array():
@@ -265,8 +307,21 @@ class RecurrentLayer(HybridBlock):
         if isinstance(inputs, Symbol):
             return self.begin_state(0, func=sym.zeros)
         options: dict[str, Any] = {"ctx": inputs.context} if isinstance(inputs, NDArray) else {}
+        if getattr(inputs, "is_traced", False):
+            return self._zeros_like(inputs)
         batch_size = inputs.shape[self._layout.index("N")]
         return self.begin_state(batch_size, dtype=inputs.dtype, **options)
+
+    def _zeros_like(self, inputs: Any) -> list[Any]:
+        """Return zero states computed from the inputs, so that graphs have no arrays inside."""
+        ends = (1, None, 1) if self._layout == "TNC" else (None, 1, 1)
+        zeros = nd.zeros_like(nd.slice(inputs, begin=(0, 0, 0), end=ends))
+        if self._layout == "NTC":
+            zeros = nd.swapaxes(zeros, dim1=0, dim2=1)
+        return [
+            nd.broadcast_axis(zeros, axis=(0, 2), size=(info["shape"][0], info["shape"][2]))
+            for info in self.state_info(0)
+        ]
 
     def hybrid_forward(  # type: ignore[override]  # `x` has the name that MXNet gives it
         self,
@@ -310,8 +365,11 @@ class RecurrentLayer(HybridBlock):
             for i, side in self._runs()
             for product in products
         ]
-        flat = [F.reshape(kwargs[name], shape=-1) for name in names if name in kwargs]
-        parameters = F._rnn_param_concat(*flat, dim=0)
+        if self._is_packed:
+            parameters = kwargs["rnn_param"]
+        else:
+            flat = [F.reshape(kwargs[name], shape=-1) for name in names if name in kwargs]
+            parameters = F._rnn_param_concat(*flat, dim=0)
         lengths = () if sequence_length is None else (sequence_length,)
         output, *last = F.RNN(
             inputs, parameters, *states, **self._named(lengths), **self._attributes()
@@ -390,6 +448,11 @@ def _check_sizes(
 
 def _unfused(layer: RecurrentLayer) -> HybridSequentialRNNCell:
     """Return a stack of cells with a layer's parameters; see `RecurrentLayer.unfuse`."""
+    if layer._is_packed:
+        raise NotSupportedError(
+            f"{layer.name}.unfuse: expected a layer with separate weights, got one with a vector "
+            "of all parameters, as in MXNet 2.0, whose layers lack unfuse"
+        )
     if layer._lstm_state_clip_min is not None or layer._lstm_state_clip_nan:
         raise ArgumentError(
             f"{layer.name}.unfuse: expected a layer without state clipping, which cells do not "

@@ -226,8 +226,8 @@ def common_contexts(params: Sequence[Parameter]) -> list[Context]:
         current = param.list_ctx()
         if contexts is not None and current != contexts:
             raise ArgumentError(
-                f"Trainer: expected all Parameters on {contexts}, got {param._full_name} on {current}; "
-                "initialize them with one ctx, or call reset_ctx"
+                f"Trainer: expected all Parameters on {contexts}, got {param._full_name} on "
+                f"{current}; initialize them with one ctx, or call reset_ctx"
             )
         contexts = current
     return contexts or []
@@ -287,6 +287,10 @@ def check_store_arguments(kvstore: Any, compression: Any, update: Any) -> None:
         compression_from(compression)
 
 
+class ZeroBatchError(ArgumentError, ZeroDivisionError):
+    """Raised for a batch of no samples; a ZeroDivisionError, too, as in MXNet."""
+
+
 def check_batch_size(what: str, batch_size: Any) -> float:
     """Return the batch size, a number above 0 or an array of one element, as a float.
 
@@ -299,7 +303,8 @@ def check_batch_size(what: str, batch_size: Any) -> float:
     else:
         samples = as_float(f"Trainer.{what}", "batch_size", batch_size)
     if not samples > 0:
-        raise ArgumentError(f"Trainer.{what}: expected batch_size above 0, got {samples:g}")
+        refusal = ArgumentError if samples else ZeroBatchError
+        raise refusal(f"Trainer.{what}: expected batch_size above 0, got {samples:g}")
     return samples
 
 

@@ -55,7 +55,8 @@ def row_nbytes() -> int:
 def version() -> str:
     """Return a hash of the modules that write these kernels, for the key of generated code."""
     folder = Path(__file__).parent
-    names = ("panels", "products", "amx", "code", "gradient_code")
+    gradient = ("gradient_products", "gradient_amx", "gradient_code")
+    names = ("panels", "products", "amx", "code", *gradient)
     texts = [(folder / f"attention_{name}.py").read_bytes() for name in names]
     return hashlib.sha256(b"".join(texts)).hexdigest()
 

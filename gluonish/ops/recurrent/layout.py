@@ -121,6 +121,39 @@ def parameter_count(dims: Dims) -> int:
     return dims.directions * (matrices + 2 * rows * dims.layers)
 
 
+def layer_dims(
+    mode: str, layers: int, directions: int, units: int, projection: int | None, inputs: int
+) -> Dims:
+    """Return the extents of layers without a call."""
+    return Dims(
+        mode=mode,
+        layers=layers,
+        directions=directions,
+        steps=0,
+        batch=0,
+        inputs=inputs,
+        units=units,
+        width=projection or units,
+        projected=bool(projection),
+        dropout=0.0,
+        ragged=False,
+        clip=None,
+    )
+
+
+def vector_dims(
+    mode: str, layers: int, directions: int, units: int, projection: int | None, size: int
+) -> Dims | None:
+    """Return the extents of layers with a parameter vector of ``size`` elements, or None.
+
+    None: no number of input features gives a vector of this size.
+    """
+    sizes = (mode, layers, directions, units, projection)
+    rest = parameter_count(layer_dims(*sizes, 0))
+    inputs, remainder = divmod(size - rest, GATES[mode] * units * directions)
+    return None if remainder or inputs < 1 else layer_dims(*sizes, inputs)
+
+
 def split_parameters(flat: Any, dims: Dims) -> list[Weights]:
     """Return the parameters of every layer and direction, as views of a contiguous vector."""
     at = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import mxnet as mx
 import numpy as np
-from optimizer2_cases import cases, train
+from optimizer2_cases import cases, train  # type: ignore[import-not-found]  # beside it
 
 HERE = Path(__file__).parent
 

@@ -1,6 +1,7 @@
 """Cases of optimizers of MXNet 2.0, for `make.py` and for tests: names and arguments."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,7 @@ SHAPES = ((3, 2), (4,), (2, 3))
 NAMES = ("a_weight", "b_bias", "c_gamma")
 STEPS = 5
 
-_COMMON = {
+_COMMON: "dict[str, dict[str, Any]]" = {
     "default": {},
     "decayed": {"wd": 0.1},
     "all": {"wd": 0.05, "clip_gradient": 0.6, "rescale_grad": 0.7, "learning_rate": 0.2},
@@ -17,7 +18,7 @@ _COMMON = {
     "zero_group": {"aggregate_num": 0, "wd": 0.1},
     "half": {"multi_precision": True, "wd": 0.05, "dtype": "float16"},
 }
-_OWN = {
+_OWN: "dict[str, dict[str, dict[str, Any]]]" = {
     "sgd": {"momentum": {"momentum": 0.9}, "mixed": {"momentum": 0.5, **_COMMON["half"]}},
     "nag": {"plain": {"momentum": 0.0}, "mixed": {"momentum": 0.5, **_COMMON["half"]}},
     "sgld": {},

@@ -265,20 +265,20 @@ AMX_SIZES = [
 ]
 
 
-def in_both(random: np.random.Generator, sizes: Any, **attrs: Any) -> tuple[Any, Any, float]:
-    """Return outputs of bfloat16 by AMX and by float32 of equal arrays, and the largest value."""
+def hold_amx(sizes: Any, optional: Any = None, **attrs: Any) -> None:
+    """Compare output and gradients of bfloat16, by AMX, with those of float32 of equal arrays."""
+    random = np.random.default_rng(sizes[4])
     n, h, groups, t, s, c, v = sizes
-    shapes = [(n, h, t, c), (n, groups, s, c), (n, groups, s, v)]
-    arrays = [random.standard_normal(x).astype(ml_dtypes.bfloat16) for x in shapes]
-    outputs = []
-    for dtype in ("bfloat16", "float32"):
-        mx.random.seed(3)
-        with autograd.train_mode():
-            made = nd.scaled_dot_product_attention(
-                *(nd.array(x.astype(np.float32), dtype=dtype) for x in arrays), **attrs
-            )
-        outputs.append(made.asnumpy().astype(np.float64))
-    return outputs[0], outputs[1], float(np.abs(arrays[2].astype(np.float64)).max())
+    shapes = [(n, h, t, c), (n, groups, s, c), (n, groups, s, v), (n, h, t, v)]
+    arrays = [
+        random.standard_normal(x).astype(ml_dtypes.bfloat16).astype(np.float32) for x in shapes
+    ]
+    found = results(arrays[:3], arrays[3], "bfloat16", optional or {}, **attrs)
+    exact = results(arrays[:3], arrays[3], "float32", optional or {}, **attrs)
+    for name, x, y in zip(("out", "dq", "dk", "dv"), found, exact, strict=True):
+        # Weights and results are rounded to 8 bits.
+        error = np.abs(x - y).max() / max(1, np.abs(y).max())
+        assert error < 2**-6, (name, error)
 
 
 @needs_amx
@@ -297,10 +297,7 @@ def in_both(random: np.random.Generator, sizes: Any, **attrs: Any) -> tuple[Any,
     ids=str,
 )
 def test_amx_gives_what_float32_gives(sizes: Any, attrs: Any) -> None:
-    random = np.random.default_rng(sizes[4])
-    found, wanted, largest = in_both(random, sizes, **attrs)
-    # Weights and outputs are rounded to 8 bits; the weights that are kept sum up to 1 / 0.6.
-    assert np.abs(found - wanted).max() < 2**-7 * largest
+    hold_amx(sizes, **attrs)
 
 
 @needs_amx
@@ -310,25 +307,37 @@ def test_amx_hides_keys(sizes: Any, kind: str) -> None:
     random = np.random.default_rng(sizes[4])
     n, h, _, t, s = sizes[:5]
     optional = {
-        "flags": {"mask": nd.array(random.random((n, 1, t, s)) < 0.6, dtype="bool")},
-        "numbers": {"mask": nd.array(random.standard_normal((1, h, t, s)))},
-        "lengths": {"valid_length": nd.array(random.integers(0, s + 1, n), dtype="int32")},
+        "flags": {"mask": random.random((n, 1, t, s)) < 0.6},
+        "numbers": {"mask": random.standard_normal((1, h, t, s)).astype(np.float32)},
+        "lengths": {"valid_length": random.integers(0, s + 1, n).astype(np.int32)},
     }[kind]
-    found, wanted, largest = in_both(random, sizes, **optional)
-    assert np.abs(found - wanted).max() < 2**-7 * largest
+    hold_amx(sizes, optional)
 
 
 @needs_amx
 def test_amx_reads_no_key_behind_the_last() -> None:
-    keys = np.full((1, 1, 200, 64), np.nan, np.float32)
+    keys = np.full((2, 1, 200, 64), np.nan, np.float32)
     keys[:, :, :70] = 1
+    q = nd.ones((2, 1, 40, 64), dtype="bfloat16")
     k = nd.array(keys, dtype="bfloat16")
-    out = nd.scaled_dot_product_attention(
-        nd.ones((1, 1, 40, 64), dtype="bfloat16"), k, k, valid_length=nd.array([70])
-    )
+    for x in (q, k):
+        x.attach_grad()
+    with autograd.record():
+        out = nd.scaled_dot_product_attention(q, k, k, valid_length=nd.array([70, 70]))
+    out.backward()
     np.testing.assert_array_equal(out.asnumpy().astype(np.float32), 1)
-    whole = nd.scaled_dot_product_attention(k, k[:, :, :70], k[:, :, :70])
-    assert np.isnan(whole.asnumpy().astype(np.float32)[0, 0, 70:]).all()
+    np.testing.assert_array_equal(q.grad.asnumpy().astype(np.float32), 0)
+    grad = k.grad.asnumpy().astype(np.float32)
+    np.testing.assert_allclose(grad[:, :, :70], 40 / 70, rtol=2**-8)
+    np.testing.assert_array_equal(grad[:, :, 70:], 0)
+
+
+@needs_amx
+def test_amx_adds_to_no_keys_of_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two shares of 300 keys, neither of them a multiple of 32, give what one gives."""
+    monkeypatch.setattr(attention, "_FEWEST_KEYS", 100)
+    for _ in range(5):
+        hold_amx((1, 1, 1, 300, 310, 64, 64))
 
 
 @needs_amx

@@ -123,6 +123,7 @@ class Estimator:
         val_net: Block | None = None,
         val_loss: Loss | None = None,
         batch_processor: BatchProcessor | None = None,
+        device: Context | Sequence[Context] | None = None,
     ) -> None:
         self.net = check_block("net", net)
         self.loss = check_loss("loss", loss)
@@ -133,7 +134,7 @@ class Estimator:
         self.val_net = self.net if val_net is None else check_block("val_net", val_net)
         self.logger = logging.Logger("Estimator", logging.INFO)
         self.logger.addHandler(LineHandler(sys.stdout))
-        self.context = check_context(context)
+        self.context = check_context(context if device is None else device)
         self._initialize(initializer)
         self.trainer = self._check_trainer(trainer)
         self.logger.handlers[0].addFilter(FirstRankFilter(self.trainer))

@@ -1,6 +1,11 @@
-"""`contrib.data.vision`: transforms of images with bounding boxes."""
+"""`contrib.data.vision`: transforms and loaders of images, with bounding boxes or without."""
 
-from gluonish.gluon.contrib.data.vision import transforms
+from gluonish.gluon.contrib.data.vision import dataloader, transforms
+from gluonish.gluon.contrib.data.vision.dataloader import (
+    ImageBboxDataLoader,
+    ImageDataLoader,
+    create_image_augment,
+)
 from gluonish.gluon.contrib.data.vision.transforms import (
     ImageBboxCrop,
     ImageBboxRandomCropWithConstraints,
@@ -11,9 +16,13 @@ from gluonish.gluon.contrib.data.vision.transforms import (
 
 __all__ = [
     "ImageBboxCrop",
+    "ImageBboxDataLoader",
     "ImageBboxRandomCropWithConstraints",
     "ImageBboxRandomExpand",
     "ImageBboxRandomFlipLeftRight",
     "ImageBboxResize",
+    "ImageDataLoader",
+    "create_image_augment",
+    "dataloader",
     "transforms",
 ]

@@ -15,7 +15,7 @@ from gluonish.core.tracebacks import shorten
 from gluonish.core.versions import Version
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.data.vision.transforms.host import DirectBlock, Flow, runs_on_host
+from gluonish.gluon.data.vision.transforms.host import DirectBlock, Flow, runs_on_host, with_others
 from gluonish.gluon.data.vision.transforms.tensor import Normalize, ToTensor
 from gluonish.gluon.nn import HybridSequential, Lambda, Sequential
 from gluonish.gluon.nn.tensor import Tensor
@@ -75,14 +75,15 @@ class Compose(DirectBlock, Sequential):
     def _empty(self) -> Self:
         return type(self)(())
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any, *args: Any) -> Any:
         """Apply the transforms in order.
 
         Args:
             x: Input of the first transform.
+            *args: Its further arguments, such as a label; transforms of images return them.
         """
-        if not runs_on_host(x):
-            return super().forward(x)
+        if args or not runs_on_host(x):
+            return super().forward(x, *args)
         flow = Flow(x)
         self.transform_flow(flow)
         return flow.array()
@@ -188,15 +189,16 @@ class RandomApply(DirectBlock, Sequential):
         if self.p >= random.random():
             flow.apply(_as_block(self.transforms))
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any, *args: Any) -> Any:
         """Apply the transforms with the given probability; otherwise return the input unchanged.
 
         Args:
             x: Input of the first transform.
+            *args: Its further arguments, such as a label.
         """
         if self.p < random.random():
-            return x
-        return self.transforms(x)
+            return with_others(x, args)
+        return self.transforms(x, *args)
 
     def __repr__(self) -> str:
         return Block.__repr__(self)

@@ -13,7 +13,12 @@ from gluonish.core.number_check import DeferErrorToCall
 from gluonish.core.spec import Spec
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.data.vision.transforms.host import HostTransform, random_key, run_operator
+from gluonish.gluon.data.vision.transforms.host import (
+    HostTransform,
+    random_key,
+    run_operator,
+    with_others,
+)
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.image.geometry import (
     center_crop,
@@ -137,13 +142,14 @@ class Rotate(Block):
             _check_zooms("Rotate", zoom_in, zoom_out)
         self._args = (rotation_degrees, zoom_in, zoom_out)
 
-    def forward(self, x: NDArray) -> Any:
+    def forward(self, x: NDArray, *args: Any) -> Any:
         """Rotate the images.
 
         Args:
             x: (channels, height, width) or (N, channels, height, width), float32.
+            *args: Further arguments, which are returned after the image.
         """
-        return imrotate(x, *self._args)
+        return with_others(imrotate(x, *self._args), args)
 
 
 class RandomRotation(Block):
@@ -190,15 +196,16 @@ class RandomRotation(Block):
         self._args = (angle_limits, zoom_in, zoom_out)
         self._rotate_with_proba = rotate_with_proba
 
-    def forward(self, x: NDArray) -> Any:
+    def forward(self, x: NDArray, *args: Any) -> Any:
         """Rotate the images with the given probability.
 
         Args:
             x: (channels, height, width) or (N, channels, height, width), float32.
+            *args: Further arguments, which are returned after the image.
         """
         if np.random.random() > self._rotate_with_proba:  # noqa: NPY002  # as MXNet draws
             return x
-        return random_rotate(x, *self._args)
+        return with_others(random_rotate(x, *self._args), args)
 
 
 def _check_zooms(name: str, zoom_in: bool, zoom_out: bool) -> None:
@@ -309,14 +316,15 @@ class RandomResizedCrop(HostTransform):
         with DeferErrorToCall(self):
             self._args = (both_extents("RandomResizedCrop", size), scale, ratio, interpolation)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any, *args: Any) -> Any:
         """Crop a random region and resize it.
 
         Args:
             x: Image (height, width, channels).
+            *args: Further arguments, which are returned after the image.
         """
         _check_one_image("RandomResizedCrop", x)
-        return random_size_crop(x, *self._args)[0]
+        return with_others(random_size_crop(x, *self._args)[0], args)
 
     def on_host(self, values: Array) -> Array:
         """Apply the transform to a NumPy array."""
@@ -366,17 +374,18 @@ class RandomCrop(HostTransform):
         self._pad = None if pad is None else _padding(pad)
         self._pad_value = pad_value
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any, *args: Any) -> Any:
         """Pad the image, then crop a region at a random position.
 
         Args:
             x: Image (height, width, channels).
+            *args: Further arguments, which are returned after the image.
         """
         _check_one_image("RandomCrop", x)
         if self._pad is not None:
             padded = np.pad(x.asnumpy(), self._pad, constant_values=self._pad_value)
             x = gluon_array(array(padded, x.context, padded.dtype))
-        return random_crop(x, *self._args)[0]
+        return with_others(random_crop(x, *self._args)[0], args)
 
     def on_host(self, values: Array) -> Array:
         """Apply the transform to a NumPy array."""
@@ -477,14 +486,15 @@ class CenterCrop(HostTransform):
         with DeferErrorToCall(self):
             self._args = (both_extents("CenterCrop", size), interpolation)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any, *args: Any) -> Any:
         """Crop the center of the image.
 
         Args:
             x: Image (height, width, channels).
+            *args: Further arguments, which are returned after the image.
         """
         _check_one_image("CenterCrop", x)
-        return center_crop(x, *self._args)[0]
+        return with_others(center_crop(x, *self._args)[0], args)
 
     def on_host(self, values: Array) -> Array:
         """Apply the transform to a NumPy array."""

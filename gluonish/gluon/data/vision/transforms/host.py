@@ -82,6 +82,11 @@ def _with_array(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return args
 
 
+def with_others(image: Any, others: tuple[Any, ...]) -> Any:
+    """Return a transformed image, with further arguments of the call if there are any."""
+    return (image, *others) if others else image
+
+
 class DirectBlock(Block):
     """A block that can process images directly, by `transform_flow`, without intermediate NDArrays.
 
@@ -134,9 +139,14 @@ class HostTransform(DirectBlock):
             flow.replace(self.on_host(values))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply the transform, directly if possible and the block is not hybridized."""
+        """Apply the transform, directly if possible and the block is not hybridized.
+
+        Further arguments, such as a label, are returned after the image, as in MXNet 2.0.
+        """
         try:
             args = _with_array(args)
+            if len(args) > 1 and not kwargs and self._is_direct:
+                return self(args[0]), *args[1:]
             direct = self._is_direct and not self._hooks and not getattr(self, "_active", False)
             if direct and len(args) == 1 and not kwargs and runs_on_host(args[0]):
                 flow = Flow(args[0])
