@@ -61,7 +61,7 @@ def compare_optimizer(
     weights = [rand_ndarray(s, w_stype, 1.0, dtype) for s in shapes]
     gradients = [rand_ndarray(s, g_stype, dtype=dtype) for s in shapes]
     dense = [[x.tostype("default") for x in arrays] for arrays in (weights, gradients)]
-    first = _seeded_update(opt1, *dense, noise_seed)
+    first = _seeded_update(opt1, dense[0], dense[1], noise_seed)
     second = _seeded_update(opt2, weights, gradients, noise_seed)
     if compare_states:
         compare_ndarray_tuple(first[1], second[1], rtol, atol)

@@ -1,6 +1,7 @@
 """Questions that MXNet 2.0 lets one ask a Symbol."""
 
 import gluonish as mx
+from gluonish.symbol.cached_op import CachedOp
 
 
 def test_inputs_of_a_graph_are_its_variables() -> None:
@@ -23,7 +24,7 @@ def test_text_of_a_graph_is_loaded() -> None:
 
 def test_cached_op_knows_its_graph() -> None:
     a = mx.sym.var("a")
-    op = mx.nd.CachedOp(a + 1, (), True)
+    op = CachedOp(a + 1, (), True)
     assert op.get_optimized_symbol().list_arguments() == ["a"]
     assert op(mx.nd.ones((2,))).asnumpy().tolist() == [2, 2]
 

@@ -62,7 +62,7 @@ def test_what_does_not_fit_is_refused(options: dict[str, Any], match: str) -> No
 
 def test_random_numbers_of_both_are_the_same_with_a_seed() -> None:
     shapes = [(3, 4), (5,)]
-    pair = [SGLD(learning_rate=0.1) for _ in range(2)]
+    pair = SGLD(learning_rate=0.1), SGLD(learning_rate=0.1)
     test_utils.compare_optimizer_noise_seeded(*pair, shapes, "float32", 7)
     with pytest.raises(AssertionError):
         test_utils.compare_optimizer(*pair, shapes=shapes, dtype="float32")
