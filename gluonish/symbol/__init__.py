@@ -19,7 +19,7 @@ from gluonish.symbol.creation import (
     split_v2,
     zeros,
 )
-from gluonish.symbol.files import load, load_json
+from gluonish.symbol.files import fromjson, load, load_json
 from gluonish.symbol.name import AttrScope, NameManager, Prefix
 from gluonish.symbol.namespace import Variable, var
 from gluonish.symbol.namespace import names as __dir__  # noqa: F401  # PEP 562
@@ -42,6 +42,7 @@ __all__ = [
     "arange",
     "contrib",
     "eye",
+    "fromjson",
     "full",
     "histogram",
     "hypot",

@@ -27,6 +27,7 @@ from gluonish.symbol.creation import pow as pow
 from gluonish.symbol.creation import power as power
 from gluonish.symbol.creation import split_v2 as split_v2
 from gluonish.symbol.creation import zeros as zeros
+from gluonish.symbol.files import fromjson as fromjson
 from gluonish.symbol.files import load as load
 from gluonish.symbol.files import load_json as load_json
 from gluonish.symbol.name import AttrScope as AttrScope
@@ -59,6 +60,7 @@ __all__ = [
     "arange",
     "contrib",
     "eye",
+    "fromjson",
     "full",
     "histogram",
     "hypot",

@@ -48,7 +48,7 @@ def without_casts(outputs: Sequence[Value]) -> tuple[Value, ...]:
     return tuple(made[value.key] for value in outputs)
 
 
-__all__ = ["load", "load_json", "save", "symbol_from_state", "to_json"]
+__all__ = ["fromjson", "load", "load_json", "save", "symbol_from_state", "to_json"]
 
 _VERSION = 10901  # of MXNet, in the files
 # Operators with bodies that files cannot contain: gradients of the operators that files contain.
@@ -185,6 +185,19 @@ def load(fname: AnyPath) -> Symbol:
             f"{found_text(content[:HEAD_NBYTES])}"
         )
     return _read(content, name)
+
+
+def fromjson(json_str: str) -> Symbol:
+    """Load a graph from text: `load_json`, as it is called in MXNet 2.0.
+
+    Args:
+        json_str: The JSON text.
+
+    Raises:
+        ArgumentTypeError: ``json_str`` is not a str.
+        FileFormatError: As for `load`.
+    """
+    return load_json(json_str)
 
 
 def load_json(json_str: str) -> Symbol:

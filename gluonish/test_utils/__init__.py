@@ -47,6 +47,7 @@ from gluonish.test_utils.matrices import (
 )
 from gluonish.test_utils.optimizer_checks import (
     compare_optimizer,
+    compare_optimizer_noise_seeded,
 )
 from gluonish.test_utils.random_arrays import (
     assign_each,
@@ -139,6 +140,7 @@ __all__ = [
     "collapse_sum_like",
     "compare_ndarray_tuple",
     "compare_optimizer",
+    "compare_optimizer_noise_seeded",
     "create_2d_np_tensor",
     "create_2d_tensor",
     "create_sparse_array",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gluonish.core import random_state
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.optimizer import Optimizer
@@ -25,6 +26,7 @@ def compare_optimizer(
     ntensors: int = 1,
     *,
     shapes: Any = None,
+    noise_seed: int | None = None,
 ) -> None:
     """Check that two optimizers compute the same updates of random weights.
 
@@ -40,6 +42,7 @@ def compare_optimizer(
         compare_states: Whether to compare the optimizers' states, too.
         ntensors: Number of weights updated in one call.
         shapes: List of the shapes of all weights, as in MXNet 2.0; then ``ntensors`` is ignored.
+        noise_seed: Seed of the random numbers of both optimizers; None for none.
 
     Raises:
         AssertionError: The results differ.
@@ -58,10 +61,59 @@ def compare_optimizer(
     weights = [rand_ndarray(s, w_stype, 1.0, dtype) for s in shapes]
     gradients = [rand_ndarray(s, g_stype, dtype=dtype) for s in shapes]
     dense = [[x.tostype("default") for x in arrays] for arrays in (weights, gradients)]
-    first, second = _updated(opt1, *dense), _updated(opt2, weights, gradients)
+    first = _seeded_update(opt1, dense[0], dense[1], noise_seed)
+    second = _seeded_update(opt2, weights, gradients, noise_seed)
     if compare_states:
         compare_ndarray_tuple(first[1], second[1], rtol, atol)
     compare_ndarray_tuple(first[0], second[0], rtol, atol)
+
+
+def compare_optimizer_noise_seeded(
+    opt1: Optimizer,
+    opt2: Optimizer,
+    shapes: Any,
+    dtype: Any,
+    noise_seed: int,
+    w_stype: str = "default",
+    g_stype: str = "default",
+    rtol: float = 1e-4,
+    atol: float = 1e-5,
+    compare_states: bool = True,
+) -> None:
+    """Check that two optimizers that draw random numbers compute the same updates.
+
+    Args:
+        opt1: See `compare_optimizer`.
+        opt2: See `compare_optimizer`.
+        shapes: List of the shapes of the weights.
+        dtype: Element type.
+        noise_seed: Seed of the random numbers of both.
+        w_stype: Storage type of the weights.
+        g_stype: Storage type of the gradients.
+        rtol: Relative tolerance.
+        atol: Absolute tolerance.
+        compare_states: Whether to compare the optimizers' states, too.
+
+    Raises:
+        AssertionError: The results differ.
+        ArgumentError: A storage type is unknown.
+    """
+    compare_optimizer(
+        *(opt1, opt2, None, dtype, w_stype, g_stype, rtol, atol, compare_states),
+        shapes=shapes,
+        noise_seed=noise_seed,
+    )
+
+
+def _seeded_update(
+    optimizer: Optimizer,
+    weights: Sequence[NDArray],
+    gradients: Sequence[NDArray],
+    noise_seed: int | None,
+) -> tuple[list[NDArray], list[Any]]:
+    if noise_seed is not None:
+        random_state.seed(noise_seed)
+    return _updated(optimizer, weights, gradients)
 
 
 def _updated(

@@ -126,6 +126,7 @@ def test_error_of_the_source_arrives_and_reset_recovers() -> None:
 def test_single_calls_follow_the_current_batch() -> None:
     data_iter = MXDataIter(Numbers(), data_name="x", label_name="y")
     assert data_iter.getdata().asnumpy().tolist() == [[0], [1]]
+    assert [x.shape for x in data_iter.getitems()] == [(2, 1), (2,)]
     found = []
     while data_iter.iter_next():
         found.append((data_iter.getindex().tolist(), data_iter.getpad()))

@@ -4,7 +4,7 @@ import pytest
 
 from gluonish import test_utils
 from gluonish.core.errors import ArgumentError
-from gluonish.optimizer import SGD, Adam
+from gluonish.optimizer import SGD, SGLD, Adam
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,11 @@ def test_tolerances_act() -> None:
 def test_what_does_not_fit_is_refused(options: dict[str, Any], match: str) -> None:
     with pytest.raises(ArgumentError, match=match):
         test_utils.compare_optimizer(SGD(), SGD(), (3, 4), "float32", **options)
+
+
+def test_random_numbers_of_both_are_the_same_with_a_seed() -> None:
+    shapes = [(3, 4), (5,)]
+    pair = SGLD(learning_rate=0.1), SGLD(learning_rate=0.1)
+    test_utils.compare_optimizer_noise_seeded(*pair, shapes, "float32", 7)
+    with pytest.raises(AssertionError):
+        test_utils.compare_optimizer(*pair, shapes=shapes, dtype="float32")
