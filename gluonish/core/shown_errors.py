@@ -29,9 +29,11 @@ def prepare(error: BaseException | None) -> None:
 def _show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
     """Show an error as the hook before this one does; a ``sys.excepthook``."""
     try:
-        prepare(error)
+        if traceback is error.__traceback__:  # else the caller has chosen what to show
+            prepare(error)
+            traceback = error.__traceback__
     finally:
-        _previous(kind, error, error.__traceback__)
+        _previous(kind, error, traceback)
 
 
 def _show_in_notebook(
@@ -46,6 +48,11 @@ def _show_in_notebook(
         prepare(error)
     finally:
         shell.showtraceback((kind, error, error.__traceback__), tb_offset=tb_offset)
+
+
+def is_default(hook: Any) -> bool:
+    """Return whether a ``sys.excepthook`` is Python's own, by itself or under this package's."""
+    return hook is sys.__excepthook__ or (hook is _show and _previous is sys.__excepthook__)
 
 
 def install() -> None:

@@ -13,6 +13,7 @@ from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
 
 import gluonish.ndarray as nd
+from gluonish.core import shown_errors
 from gluonish.core.command import INTERRUPTED
 from gluonish.core.errors import ArgumentError, FileFormatError, FolderPathError, MissingFileError
 
@@ -201,7 +202,8 @@ def _print_error(error: BaseException) -> None:
     while frames is not None and frames.tb_frame.f_code.co_filename in own_frames:
         frames = frames.tb_next
     sys.stdout.flush()
-    if sys.excepthook is sys.__excepthook__:
-        traceback.print_exception(type(error), error, frames)
+    if shown_errors.is_default(sys.excepthook):
+        shown_errors.prepare(error.with_traceback(frames))
+        traceback.print_exception(error)
     else:
         sys.excepthook(type(error), error.with_traceback(frames), frames)

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from gluonish.core import shown_errors
 from gluonish.core.config import (
     DMLC_NUM_WORKER,
     DMLC_ROLE,
@@ -190,8 +191,9 @@ class World:
             kind: type[BaseException], error: BaseException, trace: TracebackType | None
         ) -> None:
             lines = [f"rank {self.rank} ({self.addresses[self.rank]}) ends the job:\n"]
-            if previous is sys.__excepthook__:
-                lines += traceback.format_exception(kind, error, trace)
+            if shown_errors.is_default(previous):
+                shown_errors.prepare(error)
+                lines += traceback.format_exception(error)
             else:
                 previous(kind, error, trace)
             sys.stderr.write("".join(lines))  # one write, so that lines of ranks do not mix
