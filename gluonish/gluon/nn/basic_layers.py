@@ -346,8 +346,7 @@ class HybridLambda(HybridBlock):
     def __init__(self, function: str | Callable[..., Any], prefix: str | None = None) -> None:
         super().__init__(prefix=prefix)
         if follows_mxnet2() and (own := _without_namespace(function)) is not None:
-            self.has_hybrid_forward = False  # it is traced on arrays
-            self.forward = own
+            vars(self).update(has_hybrid_forward=False, forward=own)  # it is traced on arrays
             self._func_name = _name_of(own, "HybridLambda")
             return
         if isinstance(function, str):

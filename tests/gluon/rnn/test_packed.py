@@ -108,7 +108,7 @@ def test_single_parameter_of_a_graph_is_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_mxnet2")
 def test_initializers_of_the_arrays_in_the_vector() -> None:
-    layer = rnn.GRU(4, i2h_weight_initializer=Constant(3.0), h2h_bias_initializer="ones")
+    layer: Any = rnn.GRU(4, i2h_weight_initializer=Constant(3.0), h2h_bias_initializer="ones")
     layer.initialize(One())
     layer(nd.ones((5, 2, 3)))
     found = layer.rnn_param.data().asnumpy()
