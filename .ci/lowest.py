@@ -18,6 +18,10 @@ _REQUIREMENT = re.compile(
 _LOWEST = re.compile(r">=\s*([\w.]+)")
 
 
+# What the lowest series of a dependency needs of its own dependencies to run without warnings.
+_WITH = {"matplotlib": "pyparsing<3.3"}
+
+
 def lowest(project: dict[str, Any], extras: list[str]) -> Iterator[str]:
     """Yield a constraint for each requirement with a lower bound, also of ``extras``."""
     optional = project["optional-dependencies"]
@@ -30,6 +34,8 @@ def lowest(project: dict[str, Any], extras: list[str]) -> Iterator[str]:
             yield from lowest({**project, "dependencies": []}, match["extras"].split(","))
         elif found := _LOWEST.search(match["rest"]):
             yield f"{match['name']}=={found[1]}.*{match['marker'] or ''}"
+            if match["name"] in _WITH:
+                yield _WITH[match["name"]]
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from gluonish.core import interpreter as _interpreter  # noqa: F401  # check before all else
 from gluonish.core import loading as _loading  # noqa: F401  # applies to all further imports
+from gluonish.core import shown_errors as _shown_errors  # noqa: F401  # shows errors of imports, too
 
 # isort: split
 from gluonish import autograd, engine, gluon, ndarray, symbol

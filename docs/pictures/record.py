@@ -66,6 +66,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="+", metavar="NAME")
     parser.add_argument("--quick", action="store_true", help="run them in their quick form")
-    known, rest = parser.parse_known_args()
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    known = parser.parse_args(sys.argv[1:end])
     for tutorial in known.names:
-        record(tutorial, [*(["--quick"] if known.quick else []), *(x for x in rest if x != "--")])
+        record(tutorial, [*(["--quick"] if known.quick else []), *sys.argv[end + 1 :]])

@@ -5,6 +5,7 @@ Several ``cpu(i)`` are separate devices with their own engine lanes over the sam
 multi-device code runs on a machine without GPUs.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, ClassVar
@@ -23,6 +24,15 @@ def _default_context(cls: "type[Context]") -> "Context":
 
 def _set_default_context(cls: "type[Context]", ctx: "Context") -> None:
     _current.set(ctx)
+
+
+def _device_advice(text: str) -> str:
+    """Return the end of the message about a device's name, with the number that it ends with."""
+    found = re.fullmatch(r"(cuda|gpu|cpu)[:(]?(\d*)\)?", text)
+    if found is None:
+        return ""
+    kind, number = "gpu" if found[1] == "cuda" else found[1], found[2] or 0
+    return f"; {'gpu is its name here: ' if found[1] == 'cuda' else ''}write {kind}({number})"
 
 
 class Context(metaclass=ClassPropertyMeta):
@@ -64,7 +74,7 @@ class Context(metaclass=ClassPropertyMeta):
         if device_type not in self.devstr2type:
             raise KeyLookupError(
                 f"Context: expected device_type in {sorted(self.devstr2type)}, got {device_type!r}"
-                f"{'; gpu is its name here' if str(device_type).startswith('cuda') else ''}"
+                f"{_device_advice(str(device_type))}"
             )
         if isinstance(device_id, bool) or not isinstance(device_id, int | np.integer):
             raise ArgumentTypeError(f"Context: expected an int device_id, got {device_id!r}")

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, DtypeError, nearest
+from gluonish.core.mxnet_rules import follows_mxnet1
 
 # An element type as an argument: its name, a type of NumPy or Python, or a NumPy dtype.
 DType = str | type | np.dtype[Any]
@@ -162,7 +163,7 @@ def _promote_pair(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any] | None:
         return max(a, b, key=(_SIGNED if a in _SIGNED else _UNSIGNED).index)
     signed, unsigned = (a, b) if a in _SIGNED else (b, a)
     if {a, b} == {UINT8, INT8}:
-        return INT32  # as in MXNet; NumPy's int16
+        return INT16
     wider = _SIGNED[_UNSIGNED.index(unsigned) + 1 :]
     return max(signed, wider[0], key=_SIGNED.index) if wider else None
 
@@ -174,7 +175,8 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """Return the promoted type of two types.
 
     A float wins over any integer, every type over bool; integers give the narrowest type that holds
-    both, but uint8 with int8 int32, and float16 with bfloat16 gives float32.
+    both, and float16 with bfloat16 gives float32. By the rules of MXNet 1.9 uint8 with int8 is
+    int32.
 
     Raises:
         ArgumentTypeError: For uint64 with a signed type, which no integer type holds, and for 8-bit
@@ -186,4 +188,6 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
             f"promotion: expected types with a common one, got {a.name} and {b.name}; "
             "cast one of them first"
         )
+    if found is INT16 and a.itemsize == b.itemsize == 1 and follows_mxnet1():
+        return INT32
     return found

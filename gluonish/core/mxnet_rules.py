@@ -79,6 +79,31 @@ DIFFERENCES = (
         "are refused",
         "are taken, and share their memory",
     ),
+    Difference(
+        "`np.sin`, `np.sqrt` and their kin of an `np` array of integers",
+        "have the array's dtype, and lose their fractions",
+        "are float16 for types of 8 bits and bool, else float32",
+    ),
+    Difference(
+        "`np.full` of an int, and `np.indices`",
+        "are float32, and int32",
+        "are int64, as in NumPy",
+    ),
+    Difference(
+        "`np` arrays of int8 and uint8, as in `x + y`",
+        "give int32",
+        "give int16, as in NumPy",
+    ),
+    Difference(
+        "`np.histogram` and `np.linalg.slogdet`",
+        "return a list",
+        "return a tuple, as in NumPy",
+    ),
+    Difference(
+        "`np.std`, `np.var` and `np.average` of integers",
+        "are integers, rounded down",
+        "are float32",
+    ),
     Difference("`np.mean` of an array without elements", "is 0", "is NaN, as in NumPy"),
     Difference(
         "a `sample_weight` of one axis for a loss of several",
@@ -125,6 +150,11 @@ DIFFERENCES = (
         "mean its outputs, where imperatively they mean rows",
         "are refused",
     ),
+    Difference(
+        "a Parameter set as an attribute that holds another one",
+        "is refused",
+        "replaces it: `b.weight = a.weight` shares the weight, as in 2.0",
+    ),
     Difference("a misspelt option of `hybridize`", "is ignored, by the rules of 1.9", "is refused"),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
@@ -164,9 +194,79 @@ DIFFERENCES2 = (
         "has none by default, and decays its momentum with the new weight, as in 1.9",
     ),
     Difference(
+        "names of parameters of a SymbolBlock in files of `save_parameters`",
+        "are whole",
+        "lack the text with which all of them begin, as in 1.9",
+    ),
+    Difference(
+        "a list or tuple that a layer of `nn.Sequential` or `nn.HybridSequential` returns",
+        "becomes the next layer's arguments, one for each element",
+        "is the next layer's argument, as a whole",
+    ),
+    Difference(
+        "numbers from functions of `np` that NumPy computes, such as `np.interp(2.5, ...)`",
+        "are `np` arrays of no axes",
+        "are numbers, as in NumPy",
+    ),
+    Difference(
+        "a single element of an `nd` array, and `nd.linalg.det` of one matrix, after `npx.set_np`",
+        "have shape ()",
+        "have shape (1,)",
+    ),
+    Difference(
+        "a bias of `npx.fully_connected` without `no_bias=False`",
+        "is ignored: `no_bias` is True by default",
+        "is added",
+    ),
+    Difference(
+        "the `repr` of a transposed convolution",
+        "names input channels before output channels",
+        "names output channels before input channels, as in 1.9",
+    ),
+    Difference(
+        "`func` of `begin_state`, if it is none of `nd` or `sym`",
+        "gets shape, dtype and device",
+        "gets shape, layout and name, as in 1.9",
+    ),
+    Difference(
+        "the function of `nn.HybridLambda`",
+        "is called with the inputs",
+        "is called with `F`, which is `nd` or `sym`, before the inputs, as in 1.9",
+    ),
+    Difference(
+        "`gluon.utils.clip_global_norm`",
+        "returns a `float`",
+        "returns a `numpy.float32`, as in 1.9",
+    ),
+    Difference(
+        "batches of `CSVIter`, `ImageRecordIter` and the other iterators of files",
+        "are `np` arrays after `npx.set_np`",
+        "are `nd` arrays",
+    ),
+    Difference(
         "`attach_grad` and `mark_variables` of a recorded `nd` array",
         "keep it in the graph: the gradient goes on to what it was computed from",
         "cut it from the graph; `np` arrays are kept",
+    ),
+    Difference(
+        "`np.array` and `np.asarray` of a NumPy array, without a dtype",
+        "are float32, unless `npx.set_np(dtype=True)`",
+        "have its dtype",
+    ),
+    Difference(
+        "`np.asarray` of an int",
+        "is int64",
+        "is float32, as `np.array` of it",
+    ),
+    Difference(
+        "`np.mean` without a dtype",
+        "is float32, or float64 with `npx.set_np(dtype=True)`",
+        "has the array's dtype; that of integers is float32",
+    ),
+    Difference(
+        "`x.sort()` of an `np` array",
+        "returns a sorted copy",
+        "is refused, as NumPy's sorts in place",
     ),
     Difference(
         "weight decay of parameters whose names end neither in `_weight` nor in `_gamma`",

@@ -88,6 +88,9 @@ def _refusal(owner: str, name: str, expected: str, value: object) -> ArgumentTyp
     advice = ""
     if isinstance(value, str) and _number(value, texts=True) is not None:
         advice = f"; pass {value}"
+    elif hasattr(value, "reset_ctx"):  # a Parameter, or a dict of them
+        text = f"a {type(value).__name__}"
+        advice = "; pass parameters to gluon.Trainer(net.collect_params(), optimizer)"
     return ArgumentTypeError(f"{owner}: expected {name} to be {expected}, got {text}{advice}")
 
 

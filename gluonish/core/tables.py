@@ -79,6 +79,11 @@ def _checked(what: str, column: Any, name: str | None, dtype: Any) -> np.ndarray
     return values
 
 
+def kind_of(values: np.ndarray[Any, Any]) -> str:
+    """Return what an array of no numbers holds, for messages: ``str``, ``object``, or its dtype."""
+    return {"U": "str", "S": "bytes", "O": "object"}.get(values.dtype.kind, str(values.dtype))
+
+
 def table_values(what: str, table: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
     """Return a table of numbers as a matrix (rows, columns) in the common type of its columns.
 

@@ -47,6 +47,7 @@ def shorten(error: BaseException, caller: FrameType | None = None) -> None:
     if isinstance(error, UntraceableError) or GLUONISH_FULL_TRACEBACKS.value:
         return
     frames: list[TracebackType] = []
+    between: list[bool] = []  # whether each is a library's that this package called
     last: TracebackType | None = None
     entry = error.__traceback__
     while entry is not None:
@@ -54,12 +55,15 @@ def shorten(error: BaseException, caller: FrameType | None = None) -> None:
             if last is not None and not ours and _is_library(entry):
                 return  # this package called a library in a way that failed
             frames.append(entry)
+            between.append((last is not None or between[-1:] == [True]) and _is_library(entry))
             last = None
         else:
             last = entry
         entry = entry.tb_next
     if last is not None and not ours:
         return
+    while ours and between and between.pop():
+        frames.pop()
     shorter: TracebackType | None = None
     for entry in reversed(frames):
         frame, number = entry.tb_frame, entry.tb_lineno
@@ -70,7 +74,7 @@ def shorten(error: BaseException, caller: FrameType | None = None) -> None:
 
 
 def _is_library(entry: TracebackType) -> bool:
-    return entry.tb_frame.f_code.co_filename.startswith(_LIBRARIES)
+    return entry.tb_frame.f_code.co_filename.startswith((*_LIBRARIES, "<frozen "))
 
 
 def _drop_internal_causes(error: BaseException) -> None:

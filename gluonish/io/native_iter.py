@@ -23,10 +23,13 @@ from functools import cache
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, nearest
+from gluonish.core.mxnet_rules import follows_mxnet2
+from gluonish.core.numpy_mode import is_np_array
 from gluonish.core.schema import Attribute, Schema, choice, dtype_attr, integer, optional
 from gluonish.core.spec import Spec
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
 from gluonish.io.prefetching_iter import ReadAhead
+from gluonish.numpy.array import as_np_ndarray
 
 # The last parameters of every native iterator. `ctx` and `device_id` have no effect and log a
 # message: batches are in ordinary CPU memory, where MXNet uses pinned memory.
@@ -75,6 +78,13 @@ class BatchSource(ABC):
             start: Number of samples of this epoch in the previous epoch's last batch; it may exceed
                 the size of an epoch if that batch wrapped around more than once.
         """
+
+
+def _as_np(batch: DataBatch) -> DataBatch:
+    """Give a batch ``np`` arrays in place of its dense ``nd`` arrays."""
+    batch.data = [as_np_ndarray(x) if x.stype == "default" else x for x in batch.data or ()]
+    batch.label = [as_np_ndarray(x) if x.stype == "default" else x for x in batch.label or ()]
+    return batch
 
 
 class MXDataIter(DataIter):
@@ -177,7 +187,8 @@ class MXDataIter(DataIter):
             else:  # another thread or a handler has started the pass
                 prefetcher.close()
                 prefetcher = self._prefetcher
-        return next(prefetcher)
+        batch = next(prefetcher)
+        return _as_np(batch) if follows_mxnet2() and is_np_array() else batch
 
     def _current(self) -> DataBatch:
         batch = self.first_batch if self._batch is None else self._batch
@@ -193,6 +204,10 @@ class MXDataIter(DataIter):
         """Return the label array of the current batch."""
         batch = self._current()
         return None if batch.label is None else batch.label[0]
+
+    def getitems(self) -> list[Any]:
+        """Return the arrays of the current batch: the data, and the labels if there are any."""
+        return [x for x in (self.getdata(), self.getlabel()) if x is not None]
 
     def getindex(self) -> Any:
         """Return the ids of the current batch's samples, uint64 (batch_size,); None if unknown."""

@@ -47,6 +47,7 @@ MODULES: dict[str, str] = {
     "generated.gathering": "Embedding _take_along batch_take gather_nd pick take",
     "generated.gated": "_gated_backward _gated_halves_backward geglu swiglu",
     "generated.layer_norm": "_layer_norm_backward",
+    "generated.layer_norm_columns": "LayerNorm _layer_norm_backward",
     "generated.one_hot_and_sequences": "SequenceMask SequenceReverse _arange one_hot",
     "generated.optimizer": (
         "_multi_adagrad_update _multi_adam_update _multi_adamw_update _multi_lamb_update "

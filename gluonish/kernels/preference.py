@@ -39,6 +39,7 @@ IN_ORDER = (
     "generated.gathering",
     "generated.gated",
     "generated.layer_norm",
+    "generated.layer_norm_columns",
     "generated.one_hot_and_sequences",
     "generated.optimizer",
     "generated.ordering",

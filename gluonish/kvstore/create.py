@@ -8,6 +8,7 @@ from gluonish.core.errors import (
     ArgumentTypeError,
     DeviceError,
     NotSupportedError,
+    nearest,
 )
 from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.base import KVStoreBase
@@ -99,4 +100,6 @@ def _nccl_store() -> KVStore:
 
 def _unknown(name: str) -> ArgumentError:
     known = sorted({*KINDS, *SYNCHRONOUS, "dist_async", "nccl", *KVStoreBase.kv_registry})
-    return ArgumentError(f"kvstore: expected one of {', '.join(known)}, got {name!r}")
+    return ArgumentError(
+        f"kvstore: expected one of {', '.join(known)}, got {name!r}{nearest(name, known)}"
+    )

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.number_check import as_int
 from gluonish.metric.base import EvalMetric, alias, pairs, register
 
 
@@ -94,6 +95,7 @@ class TopKAccuracy(EvalMetric):
         output_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
     ) -> None:
+        top_k = as_int("TopKAccuracy", "top_k", top_k)
         super().__init__(name, output_names, label_names, top_k=top_k, has_global_stats=True)
         if top_k <= 1:
             raise ArgumentError(

@@ -69,7 +69,7 @@ def check_names(
     if missing:
         _complain(
             f"Module: expected {what} among the network's arguments, got {missing[0]!r}"
-            f"{nearest(missing[0], arguments)}",
+            f"{nearest(missing[0], arguments) or f'; the arguments are {list(arguments)[:8]}'}",
             strict=strict,
         )
 

@@ -204,4 +204,4 @@ def _print_error(error: BaseException) -> None:
     if sys.excepthook is sys.__excepthook__:
         traceback.print_exception(type(error), error, frames)
     else:
-        sys.excepthook(type(error), error, frames)
+        sys.excepthook(type(error), error.with_traceback(frames), frames)

@@ -8,6 +8,7 @@ __all__ = ["MODULES"]
 # Modules in this folder, under the same name.
 _LOCAL = (
     *(
+        "_deferred_compute",
         "_numpy_op_doc",
         "as_mxnet",
         "as_mxnet2",

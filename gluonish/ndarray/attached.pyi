@@ -31,8 +31,12 @@ from gluonish.ndarray.sparse.methods import _tostype as _function_tostype
 from gluonish.numpy.array import ndarray
 from gluonish.ops.fluent import Fluent as Fluent
 from typing import Any
+from typing import Self
 
 class AttachedMethods(Fluent):
+    def __and__(self, other: object) -> Self:
+        """Refuse ``x & y``, as MXNet does: use x * y of comparisons, nd.logical_and(x, y), or
+        arrays of mx.np."""
     __apply__ = staticmethod(_function_invoke)
     __copy__ = _function_duplicate
     __deepcopy__ = _function_duplicate
@@ -47,8 +51,15 @@ class AttachedMethods(Fluent):
         """Return the array itself, after ``x -= other``."""
     def __itruediv__(self, other: Any) -> NDArray:
         """Return the array itself, after ``x /= other``."""
+    def __matmul__(self, other: object) -> Self:
+        """Refuse ``x @ y``, as MXNet does: use nd.dot(x, y), nd.batch_dot(x, y), or arrays of
+        mx.np."""
+    def __or__(self, other: object) -> Self:
+        """Refuse ``x | y``, as MXNet does: use nd.logical_or(x, y), or arrays of mx.np."""
     __repr__ = _function_array_repr
     __setstate__ = _function_array_from_state
+    def __xor__(self, other: object) -> Self:
+        """Refuse ``x ^ y``, as MXNet does: use nd.logical_xor(x, y), or arrays of mx.np."""
     _at = _function_at
     _full = _function_full
     _repr_html_ = _function_array_html

@@ -50,13 +50,16 @@ def _check_arrays(what: str, nested: Any) -> None:
             )
 
 
-def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any, Any]:
+def foreach(
+    body: Callable[..., Any], data: Any, init_states: Any, name: str = "foreach"
+) -> tuple[Any, Any]:
     """Loop over slices of the data along axis 0, passing states from one iteration to the next.
 
     Args:
         body: ``body(data, states)`` returns outputs and new states.
         data: Array, or nested list of arrays, of equal length along axis 0.
         init_states: Initial states: an array, or a nested list of arrays.
+        name: Accepted; graphs name their nodes themselves.
 
     Returns:
         The outputs of all iterations, stacked along axis 0, and the final states.
@@ -120,6 +123,7 @@ def while_loop(
     func: Callable[..., Any],
     loop_vars: Any,
     max_iterations: int | None = None,
+    name: str = "while_loop",
 ) -> tuple[Any, Any]:
     """Loop while a condition is true, passing the loop variables from one iteration to the next.
 
@@ -128,6 +132,7 @@ def while_loop(
         func: ``func(*loop_vars)`` returns outputs (None for none) and the new loop variables.
         loop_vars: Initial loop variables: an array, or a list of arrays.
         max_iterations: Largest number of iterations.
+        name: Accepted; graphs name their nodes themselves.
 
     Returns:
         The outputs, stacked along axis 0 and padded with zeros to ``max_iterations`` (an empty list

@@ -10,7 +10,7 @@ from gluonish.core.context import Context
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.habits import keyword_advice
-from gluonish.core.tables import numbers_of
+from gluonish.core.tables import kind_of, numbers_of
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.ndarray.sparse.array import BaseSparseNDArray
@@ -63,7 +63,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
         ) from None
     if values.dtype.kind not in "biufV":
         raise ArgumentTypeError(
-            f"array: expected numbers, got {type(source_array).__name__} of {values.dtype}"
+            f"array: expected numbers, got {type(source_array).__name__} of {kind_of(values)}"
         )
     return from_host(values, ctx, FLOAT32 if dtype is None else dtype)
 

@@ -385,12 +385,12 @@ def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> An
                 return type(x).__apply__(op, inputs, attrs)
             raise ArgumentTypeError(
                 f"{op.name}: expected {name} to be an NDArray, got {described_value(x)}"
-            )
+            ) from None
     for x in inputs:
         if isinstance(x, NDArray) and x.stype != "default":
             apply = x.__apply__
             return apply(op, inputs, attrs, out)
-    raise ArgumentTypeError(f"{op.name}: expected NDArrays, got {inputs!r}")
+    raise ArgumentTypeError(f"{op.name}: expected NDArrays, got {inputs!r}") from None
 
 
 def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDArray]:

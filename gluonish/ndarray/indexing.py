@@ -11,6 +11,8 @@ import numpy as np
 
 from gluonish.core.dtype import INT64, is_floating
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError, OutOfBoundsError
+from gluonish.core.mxnet_rules import follows_mxnet2
+from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context
@@ -21,6 +23,7 @@ from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import in_dtype
 
+_EXACT = (int, tuple)  # kinds of keys that may select a single element
 _ONE = (1,)  # the shape of a single element: ``nd`` has no scalar arrays
 
 
@@ -57,13 +60,16 @@ def host_key(key: Any) -> Any:
 
 
 def get_item(x: NDArray, key: Any) -> NDArray:
-    """Return ``x[key]``; a single element has shape (1,).
+    """Return ``x[key]``; a single element has shape (1,), or () by MXNet 2.0's rules and shapes.
 
     Raises:
         OutOfBoundsError: An index is out of bounds, or there are too many.
         ArgumentTypeError: The key is not an index.
     """
-    selected = select(x, key, _ONE)
+    single: Shape = _ONE
+    if type(key) in _EXACT and follows_mxnet2() and is_np_shape():
+        single = ()
+    selected = select(x, key, single)
     selected._truth = x._truth
     return selected
 

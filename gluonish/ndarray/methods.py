@@ -269,6 +269,25 @@ def _sync_copyfrom(self: NDArray, source_array: Any) -> None:
     self[:] = source
 
 
+# Operators of NumPy's arrays that NDArrays lack, and what to write instead.
+_OPERATORS = {
+    "__and__": ("&", "x * y of comparisons, nd.logical_and(x, y), or arrays of mx.np"),
+    "__or__": ("|", "nd.logical_or(x, y), or arrays of mx.np"),
+    "__xor__": ("^", "nd.logical_xor(x, y), or arrays of mx.np"),
+    "__matmul__": ("@", "nd.dot(x, y), nd.batch_dot(x, y), or arrays of mx.np"),
+}
+
+
+def _refused_operator(sign: str, advice: str) -> Any:
+    def refuse(self: NDArray, other: object) -> Any:
+        if not isinstance(other, NDArray):
+            return NotImplemented
+        raise ArgumentTypeError(f"unsupported operand type(s) for {sign}: NDArrays; use {advice}")
+
+    refuse.__doc__ = f"Refuse ``x {sign} y``, as MXNet does: use {advice}."
+    return refuse
+
+
 def attach() -> None:
     """Attach the methods to `NDArray`."""
     methods: dict[str, Any] = {
@@ -310,6 +329,8 @@ def attach() -> None:
         setattr(NDArray, name, method)
     attach_methods(NDArray, _KEEPING, lambda name: keeping(getattr(Fluent, name)))
     add_habits(NDArray, ARRAY)
+    for name, (sign, advice) in _OPERATORS.items():
+        setattr(NDArray, name, _refused_operator(sign, advice))
 
 
 attach()

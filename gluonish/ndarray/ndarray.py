@@ -24,7 +24,7 @@ from gluonish.core.out_of_memory import empty_or_raise
 from gluonish.core.spec import Shape, Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray import dlpack_capsule, recording
-from gluonish.ndarray.recording import RECORDING, Leaf, Node, leaf_of
+from gluonish.ndarray.recording import RECORDING, Leaf, MarkedNode, Node, leaf_of
 from gluonish.ops.fluent import Fluent
 from gluonish_engine import Var
 
@@ -174,8 +174,13 @@ class NDArray(AttachedMethods):
 
     def drop_grad(self) -> None:
         """Release the gradient that `attach_grad` attached; `backward` no longer computes it."""
-        if self._edge is not None and isinstance(self._edge[0], Leaf):
+        if self._edge is None:
+            return
+        node = self._edge[0]
+        if isinstance(node, Leaf):
             self._edge = None
+        elif isinstance(node, MarkedNode):
+            self._edge = node.parents[0] if node.parents else None
 
     def detach(self) -> "NDArray":
         """Return an array that shares the memory but is not part of the recorded graph."""

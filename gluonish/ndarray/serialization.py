@@ -11,6 +11,7 @@ from gluonish.core.device import device_of
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentTypeError, FileFormatError
 from gluonish.core.files import AnyPath, path_text
+from gluonish.core.habits import described_value
 from gluonish.core.spec import Spec
 from gluonish.core.tracebacks import short_traceback
 from gluonish.ndarray.array_file import (
@@ -91,7 +92,8 @@ def save(
     for i, array in enumerate(arrays):
         if not isinstance(array, NDArray):
             at = f" at key {names[i]!r}" if names else f" at position {i}" * (array is not data)
-            raise ArgumentTypeError(f"save: expected NDArrays, got {type(array).__name__}{at}")
+            kind, _, advice = described_value(array).partition("; ")
+            raise ArgumentTypeError(f"save: expected NDArrays, got {kind}{at}; {advice}")
     if any(not isinstance(name, str) for name in names):
         raise ArgumentTypeError(f"save: expected str names, got {names!r}")
     write_arrays(

@@ -48,6 +48,20 @@ from gluonish.numpy.binary import (
     subtract,
     true_divide,
 )
+from gluonish.numpy.composed import (
+    float_power,
+    isclose,
+    msort,
+    nancumprod,
+    nancumsum,
+    nanmax,
+    nanmin,
+    positive,
+    ptp,
+    real,
+    rollaxis,
+    trapz,
+)
 from gluonish.numpy.constants import (
     NAN,
     NINF,
@@ -58,6 +72,7 @@ from gluonish.numpy.constants import (
     bool,
     bool_,
     boolean_dtypes,
+    dtype,
     e,
     finfo,
     float16,
@@ -99,6 +114,7 @@ from gluonish.numpy.creation import (
     logspace,
     ones,
     ones_like,
+    tri,
     tril,
     triu,
     zeros,
@@ -135,6 +151,12 @@ from gluonish.numpy.joining import (
     unstack,
     vsplit,
     vstack,
+)
+from gluonish.numpy.nan_reductions import (
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
 )
 from gluonish.numpy.numerics import (
     around,
@@ -177,6 +199,7 @@ from gluonish.numpy.reductions import (
     cumulative_sum,
     max,
     mean,
+    median,
     min,
     percentile,
     prod,
@@ -226,10 +249,16 @@ from gluonish.numpy.shapes import (
     trace,
     transpose,
 )
+from gluonish.numpy.triangles import (
+    fill_diagonal,
+    tril_indices,
+    triu_indices,
+)
 from gluonish.numpy.type_functions import (
     astype,
     can_cast,
     isdtype,
+    result_type,
 )
 from gluonish.numpy.unary import (
     abs,
@@ -289,6 +318,18 @@ if not TYPE_CHECKING:
     __getattr__ = _attach(__name__, ("array_api",))  # and advice about unknown names
 
 __all__ = [
+    "float_power",
+    "isclose",
+    "msort",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmin",
+    "positive",
+    "ptp",
+    "real",
+    "rollaxis",
+    "trapz",
     "NAN",
     "NINF",
     "NZERO",
@@ -371,6 +412,7 @@ __all__ = [
     "dot",
     "dsplit",
     "dstack",
+    "dtype",
     "e",
     "ediff1d",
     "einsum",
@@ -382,6 +424,7 @@ __all__ = [
     "expm1",
     "eye",
     "fabs",
+    "fill_diagonal",
     "finfo",
     "fix",
     "flip",
@@ -447,6 +490,7 @@ __all__ = [
     "maximum",
     "may_share_memory",
     "mean",
+    "median",
     "meshgrid",
     "min",
     "minimum",
@@ -455,6 +499,10 @@ __all__ = [
     "multiply",
     "nan",
     "nan_to_num",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "ndarray",
     "negative",
     "newaxis",
@@ -482,6 +530,7 @@ __all__ = [
     "repeat",
     "reshape",
     "resize",
+    "result_type",
     "rint",
     "roll",
     "rot90",
@@ -513,8 +562,11 @@ __all__ = [
     "tile",
     "trace",
     "transpose",
+    "tri",
     "tril",
+    "tril_indices",
     "triu",
+    "triu_indices",
     "true_divide",
     "trunc",
     "uint16",

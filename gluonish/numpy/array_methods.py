@@ -26,7 +26,7 @@ from gluonish.ndarray.indexing import (
 )
 from gluonish.ndarray.methods import reshape as reshape_view
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.numpy import binary, products
+from gluonish.numpy import binary, products, unary
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.binary import Row, combine
 from gluonish.numpy.calls import call, is_value, name_function
@@ -96,12 +96,12 @@ _OPERATOR_METHODS = (
 
 
 def _nd_method(name: str) -> Callable[..., Any]:
-    inherited = getattr(NDArray, name)
+    inherited = getattr(unary, name) if name in unary.__all__ else getattr(NDArray, name)
 
     def method(self: NDArray, *args: Any, **kwargs: Any) -> Any:
         return inherited(self, *args, **kwargs)
 
-    doc = f"Call `NDArray.{name}`, which MXNet does not support on ``np`` arrays."
+    doc = f"Call `{name}`, as on an NDArray; MXNet does not support it on ``np`` arrays."
     return name_function(method, name, doc)
 
 

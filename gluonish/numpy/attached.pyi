@@ -131,7 +131,7 @@ class AttachedMethods(NDArray):
     diagonal = NumpyMethods.diagonal
     dot = NumpyMethods.dot
     def expand_dims(self, *args: Any, **kwargs: Any) -> Self:
-        """Call `NDArray.expand_dims`, which MXNet does not support on ``np`` arrays."""
+        """Call `expand_dims`, as on an NDArray; MXNet does not support it on ``np`` arrays."""
     flatten = NumpyMethods.flatten
     item = _function_item
     max = NumpyMethods.max
@@ -146,7 +146,7 @@ class AttachedMethods(NDArray):
     round = NumpyMethods.round
     sort = NumpyMethods.sort
     def split_v2(self, *args: Any, **kwargs: Any) -> Self:
-        """Call `NDArray.split_v2`, which MXNet does not support on ``np`` arrays."""
+        """Call `split_v2`, as on an NDArray; MXNet does not support it on ``np`` arrays."""
     squeeze = NumpyMethods.squeeze
     std = NumpyMethods.std
     sum = NumpyMethods.sum

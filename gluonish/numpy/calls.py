@@ -29,7 +29,9 @@ from gluonish.ops.registry import Attrs, Operator, apply, find_operator
 __all__ = [
     "NUMBERS",
     "as_ints",
+    "as_tuple",
     "as_value",
+    "as_value_or_listed",
     "axis_in",
     "call",
     "call_list",
@@ -119,6 +121,13 @@ def as_value(x: Any, what: str, context: Context | None = None) -> Any:
     if isinstance(x, np.ndarray):
         return from_official(x, context)
     raise ArgumentTypeError(f"{what}: expected an array, got {type(x).__name__}")
+
+
+def as_value_or_listed(x: Any, what: str) -> Any:
+    """Return an argument as `as_value` does; numbers and nested lists of them as an array, too."""
+    if isinstance(x, (list, tuple, *NUMBERS)):
+        return from_official(np.asarray(x))
+    return as_value(x, what)
 
 
 def _values(inputs: Sequence[Any], what: str) -> list[Any]:
@@ -227,6 +236,11 @@ def pieces(result: Any) -> list[Any]:
     """Return an operator's outputs as a list, even if there is only one."""
     several = isinstance(result, list | tuple) or hasattr(result, "list_outputs")
     return list(result) if several else [result]
+
+
+def as_tuple(result: Any) -> Any:
+    """Return several outputs in a tuple, as NumPy does; those of MXNet 1.9 are in a list."""
+    return tuple(result) if isinstance(result, list) and not follows_mxnet1() else result
 
 
 def create(

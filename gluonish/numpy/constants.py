@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy import (
     bool_,
+    dtype,
     finfo,
     float16,
     float32,
     float64,
-    iinfo,
     int8,
     int16,
     int32,
@@ -31,6 +31,7 @@ __all__ = [
     "bool",
     "bool_",
     "boolean_dtypes",
+    "dtype",
     "e",
     "finfo",
     "float16",
@@ -66,6 +67,21 @@ NINF = -inf
 NZERO = -0.0
 PINF = inf
 PZERO = 0.0
+
+
+class iinfo(np.iinfo):  # NumPy's name
+    """The limits of a type of integers: ``min``, ``max`` and ``bits``.
+
+    Args:
+        dtype: Type of integers, or its name.
+
+    Raises:
+        ValueError: It is no type of integers.
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        super().__init__(dtype)
+
 
 # MXNet 2.0's lists of element types.
 boolean_dtypes = [np.dtype("bool")]

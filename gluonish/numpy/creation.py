@@ -9,12 +9,22 @@ from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context, parse_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.mxnet_rules import follows_mxnet1, follows_mxnet2
 from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.core.schema import as_number
-from gluonish.core.tables import numbers_of
+from gluonish.core.tables import kind_of, numbers_of
 from gluonish.ndarray.dlpack import from_dlpack as share_dlpack
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.numpy.calls import NUMBERS, call, check_order, chosen, create, from_official, is_value
+from gluonish.numpy.calls import (
+    NUMBERS,
+    as_value,
+    call,
+    check_order,
+    chosen,
+    create,
+    from_official,
+    is_value,
+)
 
 __all__ = [
     "arange",
@@ -36,6 +46,7 @@ __all__ = [
     "logspace",
     "ones",
     "ones_like",
+    "tri",
     "tril",
     "triu",
     "zeros",
@@ -70,6 +81,7 @@ def array(
         object: Array, number, or nested sequence of numbers or arrays; or a column or table of
             polars, pandas or pyarrow, whose missing values are NaN.
         dtype: Element type; by default the dtype of a source array, and float32 for other values.
+            By the rules of MXNet 2.0 an array of NumPy becomes float32, too.
         ctx: Device; the current context by default.
         device: ``ctx`` under the name it has in MXNet 2.0.
 
@@ -78,11 +90,15 @@ def array(
     """
     context = parse_context(ctx or device)
     if isinstance(object, NDArray):
+        if object.is_traced:
+            return _converted(object, dtype, copy=True)
         return from_official(
             object.asnumpy(), context, object._spec.dtype if dtype is None else dtype
         )
     object = numbers_of("array", object, dtype)
     has_dtype = isinstance(object, np.ndarray | np.generic)
+    if dtype is None and isinstance(object, np.ndarray) and follows_mxnet2():
+        dtype = None if is_np_default_dtype() else "float32"
     try:
         values = np.asarray(object if has_dtype else _to_numpy(object))
     except (ValueError, TypeError) as error:
@@ -92,7 +108,7 @@ def array(
         ) from error
     if values.dtype.kind not in "biufV":
         raise ArgumentTypeError(
-            f"array: expected numbers, got {type(object).__name__} of {values.dtype}"
+            f"array: expected numbers, got {type(object).__name__} of {kind_of(values)}"
         )
     return from_official(
         values, context, (None if has_dtype else chosen(None)) if dtype is None else dtype
@@ -125,10 +141,22 @@ def asarray(obj: Any, dtype: Any = None, device: Ctx = None, copy: bool | None =
             " or another dtype or device; pass copy=None"
         )
     if isinstance(obj, NDArray):
+        if obj.is_traced:
+            return _converted(obj, dtype, copy=bool(copy))
         moved = obj.as_np_ndarray().as_in_context(context or obj.context)
         wanted = moved.dtype if dtype is None else dtype
         return moved.astype(wanted, copy=moved._var is obj._var)
+    if dtype is None and isinstance(obj, int | bool) and follows_mxnet2():
+        dtype = "bool" if isinstance(obj, bool) else "int64"
     return array(obj, dtype, context)
+
+
+def _converted(value: Any, dtype: Any, *, copy: bool) -> Any:
+    """Return a traced array in a dtype; a copy where nothing else is to be done but ``copy``."""
+    same = as_value(value, "array")
+    if dtype is not None and normalize_dtype(dtype) != same.dtype:
+        return same.astype(dtype)
+    return call("_np_copy", (same,), what="array") if copy else same
 
 
 def from_dlpack(x: Any, /, *, device: Ctx = None, copy: bool | None = None) -> Any:
@@ -203,8 +231,8 @@ def full(
     Args:
         shape: Shape: an int or a tuple of ints.
         fill_value: Number, or an array that broadcasts to the shape.
-        dtype: Element type; by default the dtype of an array, bool for a bool, float32 for a
-            number.
+        dtype: Element type; by default that of an array or a NumPy number, bool for a bool, int64
+            for an int, else float32. By the rules of MXNet 1.9 ints are float32, too.
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
@@ -217,11 +245,20 @@ def full(
         return filled if dtype is None else filled.astype(dtype)
     _check_number("full", fill_value)
     if dtype is None:
-        dtype = (
-            "bool" if isinstance(fill_value, bool | np.bool_) else _number_dtype(None, fill_value)
-        )
+        dtype = _fill_dtype(fill_value)
     params = {"shape": shape, "value": as_number(fill_value), "dtype": dtype}
     return create("_npi_full", params, ctx or device, out, "full")
+
+
+def _fill_dtype(value: Any) -> Any:
+    """Return the default dtype of an array filled with a number."""
+    if isinstance(value, bool | np.bool_):
+        return "bool"
+    if follows_mxnet1():
+        return _number_dtype(None, value)
+    if isinstance(value, np.generic):
+        return value.dtype
+    return "int64" if isinstance(value, int) else chosen(None)
 
 
 def _check_number(what: str, value: Any) -> None:
@@ -287,6 +324,8 @@ def empty_like(
     order: str = "C",
     subok: bool = False,
     shape: Extents | None = None,
+    *,
+    device: Ctx = None,
 ) -> Any:
     """Return an array of the same shape as another, to be filled later; it is zeroed.
 
@@ -296,11 +335,16 @@ def empty_like(
         order: ``"C"`` (row by row), the only order.
         subok: Ignored.
         shape: Shape of the result; that of ``prototype`` by default.
+        device: Device of the result; that of ``prototype`` by default.
     """
+    if not isinstance(order, str):  # MXNet 2.0 passes the device third
+        order, device = "C", order
     check_order("empty_like", order)
-    if shape is not None:
+    if shape is not None or device is not None:
         return empty(
-            shape, prototype.dtype if dtype is None else dtype, ctx=getattr(prototype, "ctx", None)
+            prototype.shape if shape is None else shape,
+            prototype.dtype if dtype is None else dtype,
+            ctx=device or getattr(prototype, "ctx", None),
         )
     return full_like(prototype, 0, dtype)
 
@@ -440,13 +484,19 @@ def identity(n: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> 
 
 
 def indices(
-    dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None, device: Ctx = None
+    dimensions: Sequence[int], dtype: Any = None, ctx: Ctx = None, device: Ctx = None
 ) -> Any:
-    """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
-    params = {
-        "dimensions": extents(dimensions, "indices"),
-        "dtype": chosen(dtype, "int32"),
-    }
+    """Return the indices of a grid, (N, *dimensions): for each axis the index of every element.
+
+    Args:
+        dimensions: Shape of the grid.
+        dtype: Element type, int64 by default; by the rules of MXNet 1.9 int32.
+        ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
+    """
+    if dtype is None:
+        dtype = "int32" if follows_mxnet1() else "int64"
+    params = {"dimensions": extents(dimensions, "indices"), "dtype": dtype}
     return create("_npi_indices", params, ctx or device, what="indices")
 
 
@@ -467,6 +517,22 @@ def hamming(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> A
 def hanning(M: int, dtype: Any = None, ctx: Ctx = None, device: Ctx = None) -> Any:
     """Return the Hann window of ``M`` points."""
     return _window("hanning", M, dtype, ctx or device)
+
+
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = None, ctx: Ctx = None, device: Ctx = None
+) -> Any:
+    """Return a matrix with ones on and below diagonal ``k``, and zeros above it.
+
+    Args:
+        N: Number of rows.
+        M: Number of columns; ``N`` by default.
+        k: Index of the diagonal: 0 for the main one, positive above it, negative below.
+        dtype: Element type, float32 by default.
+        ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
+    """
+    return tril(ones((N, N if M is None else M), dtype, ctx=ctx or device), k)
 
 
 def tril(m: Any, k: int = 0) -> Any:

@@ -12,6 +12,7 @@ from gluonish.core.schema import as_number
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import (
     NUMBERS,
+    as_tuple,
     as_value,
     axis_in,
     call,
@@ -141,8 +142,8 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 def sort(
     a: Any,
     axis: int | None = -1,
-    kind: str | None = None,
-    order: None = None,
+    kind: str | bool | None = None,
+    order: bool | None = None,
     *,
     descending: bool = False,
     stable: bool = True,
@@ -152,33 +153,37 @@ def sort(
     Args:
         a: Array.
         axis: Axis; None for the flattened array.
-        kind: Ignored.
-        order: Must be None.
+        kind: Ignored; a bool is ``descending``, as in MXNet 2.0.
+        order: Must be None, or ``stable`` behind ``descending``.
         descending: Whether the largest element comes first.
         stable: Ignored: equal elements keep their order.
     """
-    _check_fields("sort", order)
+    descending = _is_descending("sort", kind, order, descending)
     return call("_npi_sort", (a,), {"axis": axis, "is_ascend": not descending}, what="sort")
 
 
 def argsort(
     a: Any,
     axis: int | None = -1,
-    kind: str | None = None,
-    order: None = None,
+    kind: str | bool | None = None,
+    order: bool | None = None,
     *,
     descending: bool = False,
     stable: bool = True,
 ) -> Any:
     """Return the indices that would sort an array, int64; arguments as for `sort`."""
-    _check_fields("argsort", order)
+    descending = _is_descending("argsort", kind, order, descending)
     params = {"axis": axis, "is_ascend": not descending, "dtype": "int64"}
     return call("_npi_argsort", (a,), params, what="argsort")
 
 
-def _check_fields(what: str, order: object) -> None:
+def _is_descending(what: str, kind: object, order: object, descending: bool) -> bool:
+    """Return whether the largest element comes first, after checking NumPy's ``order``."""
+    if isinstance(kind, bool):
+        return kind
     if order is not None:
         raise NotSupportedError(f"{what}: expected order None, got {order!r}")
+    return descending
 
 
 def unique(
@@ -242,7 +247,7 @@ def histogram(
         density: Must be None or False.
 
     Returns:
-        A list: counts, int64, and edges.
+        Counts, int64, and edges: a tuple; by the rules of MXNet 1.9 a list.
     """
     if not all(option is None or option is False for option in (normed, weights, density)):
         raise NotSupportedError(
@@ -270,7 +275,7 @@ def _histogram(value: Any, edges: Any, params: dict[str, Any]) -> Any:
     op = find_operator("_npi_histogram")
     attrs = op.schema.parse("histogram", params)
     inputs = (value, edges) if len(op.input_names(attrs)) > 1 else (value,)
-    return run(op, inputs, attrs)
+    return as_tuple(run(op, inputs, attrs))
 
 
 def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> Any:

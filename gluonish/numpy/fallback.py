@@ -21,7 +21,6 @@ __all__ = [
     "divmod",
     "extract",
     "flatnonzero",
-    "float_power",
     "frexp",
     "genfromtxt",
     "heaviside",
@@ -32,29 +31,23 @@ __all__ = [
     "in1d",
     "interp",
     "intersect1d",
-    "isclose",
     "isin",
     "ix_",
     "lexsort",
     "min_scalar_type",
     "mirr",
     "modf",
-    "msort",
     "nanargmax",
     "nanargmin",
-    "nancumprod",
-    "nancumsum",
-    "nanmax",
     "nanmedian",
-    "nanmin",
     "nanpercentile",
-    "nanprod",
     "nanquantile",
     "ndim",
     "npv",
     "packbits",
     "partition",
     "piecewise",
+    "pmt",
     "poly",
     "polyadd",
     "polydiv",
@@ -62,15 +55,10 @@ __all__ = [
     "polyint",
     "polymul",
     "polysub",
-    "positive",
     "ppmt",
     "promote_types",
-    "ptp",
     "pv",
     "rate",
-    "real",
-    "result_type",
-    "rollaxis",
     "roots",
     "searchsorted",
     "select",
@@ -79,7 +67,6 @@ __all__ = [
     "signbit",
     "size",
     "spacing",
-    "trapz",
     "tril_indices_from",
     "trim_zeros",
     "triu_indices_from",
@@ -112,7 +99,6 @@ digitize = official_function("digitize", "x, bins, right=False")
 divmod = official_function("divmod")
 extract = official_function("extract", "condition, arr")
 flatnonzero = official_function("flatnonzero", "a")
-float_power = official_function("float_power")
 frexp = official_function("frexp")
 genfromtxt = official_function("genfromtxt", "*args, **kwargs")
 heaviside = official_function("heaviside")
@@ -131,30 +117,21 @@ interp = official_function("interp", "x, xp, fp, left=None, right=None, period=N
 intersect1d = official_function(
     "intersect1d", "ar1, ar2, assume_unique=False, return_indices=False"
 )
-isclose = official_function("isclose", "a, b, rtol=1e-05, atol=1e-08, equal_nan=False")
 isin = official_function("isin", "element, test_elements, assume_unique=False, invert=False")
 ix_ = official_function("ix_", "*args")
 lexsort = official_function("lexsort")
 min_scalar_type = official_function("min_scalar_type")
 mirr = gone("mirr")
 modf = official_function("modf")
-msort = official_function("msort", "a")
 nanargmax = official_function("nanargmax", "a, axis=None, out=None, *, keepdims=...")
 nanargmin = official_function("nanargmin", "a, axis=None, out=None, *, keepdims=...")
-nancumprod = official_function("nancumprod", "a, axis=None, dtype=None, out=None")
-nancumsum = official_function("nancumsum", "a, axis=None, dtype=None, out=None")
-nanmax = official_function("nanmax", "a, axis=None, out=None, keepdims=..., initial=..., where=...")
 nanmedian = official_function(
     "nanmedian", "a, axis=None, out=None, overwrite_input=False, keepdims=..."
 )
-nanmin = official_function("nanmin", "a, axis=None, out=None, keepdims=..., initial=..., where=...")
 nanpercentile = official_function(
     "nanpercentile",
     "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=..., *, "
     "interpolation=None",
-)
-nanprod = official_function(
-    "nanprod", "a, axis=None, dtype=None, out=None, keepdims=..., initial=..., where=..."
 )
 nanquantile = official_function(
     "nanquantile",
@@ -166,6 +143,7 @@ npv = gone("npv")
 packbits = official_function("packbits")
 partition = official_function("partition", "a, kth, axis=-1, kind='introselect', order=None")
 piecewise = official_function("piecewise", "x, condlist, funclist, *args, **kw")
+pmt = gone("pmt")
 poly = official_function("poly", "seq_of_zeros")
 polyadd = official_function("polyadd", "a1, a2")
 polydiv = official_function("polydiv", "u, v")
@@ -173,15 +151,10 @@ polyfit = official_function("polyfit", "x, y, deg, rcond=None, full=False, w=Non
 polyint = official_function("polyint", "p, m=1, k=None")
 polymul = official_function("polymul", "a1, a2")
 polysub = official_function("polysub", "a1, a2")
-positive = official_function("positive")
 ppmt = gone("ppmt")
 promote_types = official_function("promote_types")
-ptp = official_function("ptp", "a, axis=None, out=None, keepdims=...")
 pv = gone("pv")
 rate = gone("rate")
-real = official_function("real", "val")
-result_type = official_function("result_type")
-rollaxis = official_function("rollaxis", "a, axis, start=0")
 roots = official_function("roots", "p")
 searchsorted = official_function("searchsorted", "a, v, side='left', sorter=None")
 select = official_function("select", "condlist, choicelist, default=0")
@@ -190,7 +163,6 @@ setxor1d = official_function("setxor1d", "ar1, ar2, assume_unique=False")
 signbit = official_function("signbit")
 size = official_function("size", "a, axis=None")
 spacing = official_function("spacing")
-trapz = official_function("trapz", "y, x=None, dx=1.0, axis=-1")
 tril_indices_from = official_function("tril_indices_from", "arr, k=0")
 trim_zeros = official_function("trim_zeros", "filt, trim='fb'")
 triu_indices_from = official_function("triu_indices_from", "arr, k=0")

@@ -8,18 +8,21 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.dtype import is_floating
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follows_mxnet1
+from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.numpy.array import ndarray
-from gluonish.numpy.calls import NUMBERS, as_value, call
+from gluonish.numpy.calls import NUMBERS, as_tuple, as_value, call, from_official
+from gluonish.numpy.creation import eye
 from gluonish.numpy.elements import where
-from gluonish.numpy.official import official_function
+from gluonish.numpy.official import call_official, official_function
 from gluonish.numpy.products import cross, matmul, outer, tensordot, vecdot
 from gluonish.numpy.reductions import max as largest
 from gluonish.numpy.reductions import min as smallest
 from gluonish.numpy.reductions import sum as total
+from gluonish.numpy.shapes import broadcast_to, copy, matrix_transpose
 from gluonish.numpy.shapes import diagonal as matrix_diagonal
-from gluonish.numpy.shapes import matrix_transpose
 from gluonish.numpy.shapes import trace as matrix_trace
 from gluonish.numpy.unary import absolute, sqrt, square
 from gluonish.ops.registry import apply, find_operator
@@ -60,9 +63,6 @@ __all__ = [
 
 cond = official_function("cond", "x, p=None", np.linalg, "linalg.")
 lstsq = official_function("lstsq", "a, b, rcond='warn'", np.linalg, "linalg.")
-matrix_power = official_function("matrix_power", "a, n", np.linalg, "linalg.")
-matrix_rank = official_function("matrix_rank", "A, tol=None, hermitian=False", np.linalg, "linalg.")
-multi_dot = official_function("multi_dot", "arrays, *, out=None", np.linalg, "linalg.")
 qr = official_function("qr", "a, mode='reduced'", np.linalg, "linalg.")
 
 _MATRIX_NORMS = ("fro", "f", "nuc")
@@ -70,9 +70,34 @@ _HALF = 0.5
 _SMALL = 1 << 14  # elements up to which the overhead of an operator exceeds its work
 
 
-def cholesky(a: Any) -> Any:
-    """Return the lower triangular L of ``a = L L^T``, for (..., N, N) positive definite."""
-    return call("_npi_cholesky", (a,), what="cholesky")
+def matrix_rank(
+    A: Any = None, tol: Any = None, hermitian: bool = False, *, rtol: Any = None, M: Any = None
+) -> Any:
+    """Return the ranks of matrices, int64: the number of singular values above a tolerance.
+
+    Args:
+        A: Matrices (..., M, N); an array of one axis or none has rank 1, or 0 if all is 0.
+        tol: Tolerance: a number, or an array (...).
+        hermitian: Whether the matrices are symmetric.
+        rtol: Tolerance relative to the largest singular value; ``tol`` counts if both are given.
+            By default the machine epsilon times the larger extent of the matrices.
+        M: ``A`` under its name in MXNet 2.0.
+    """
+    options = {"hermitian": hermitian, "tol": tol, "rtol": None if tol is not None else rtol}
+    given = {key: value for key, value in options.items() if value is not None}
+    found = call_official(np.linalg.matrix_rank, "matrix_rank", (M if A is None else A,), given)
+    return found if isinstance(found, NDArray) or follows_mxnet1() else from_official(found)
+
+
+def cholesky(a: Any, upper: bool = False) -> Any:
+    """Return the lower triangular L of ``a = L L^T``, for (..., N, N) positive definite.
+
+    Args:
+        a: Matrices (..., N, N).
+        upper: Whether to return the upper triangular ``L^T`` instead.
+    """
+    lower = call("_npi_cholesky", (a,), what="cholesky")
+    return matrix_transpose(lower) if upper else lower
 
 
 def det(a: Any) -> Any:
@@ -82,7 +107,7 @@ def det(a: Any) -> Any:
 
 def slogdet(a: Any) -> Any:
     """Return sign and logarithm of the absolute value of the determinants of (..., N, N)."""
-    return call("_npi_slogdet", (a,), what="slogdet")
+    return as_tuple(call("_npi_slogdet", (a,), what="slogdet"))
 
 
 def inv(a: Any) -> Any:
@@ -90,15 +115,18 @@ def inv(a: Any) -> Any:
     return call("_npi_inv", (a,), what="inv")
 
 
-def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> Any:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Return the pseudo-inverses of (..., M, N): (..., N, M).
 
     Args:
         a: Array.
         rcond: Cutoff relative to the largest singular value; smaller ones count as 0: a number, or
-            (...).
+            (...). 1e-15 by default.
         hermitian: Whether the matrices are symmetric.
+        rtol: ``rcond`` under the name it has in NumPy 2 and MXNet 2.0.
     """
+    if rcond is None:
+        rcond = 1e-15 if rtol is None else rtol
     if isinstance(rcond, NUMBERS):
         params = {"rcond": float(rcond), "hermitian": hermitian}
         return call("_npi_pinv_scalar_rcond", (a,), params, what="pinv")
@@ -122,15 +150,101 @@ def eig(a: Any) -> tuple[Any, Any]:
     return values, vectors
 
 
-def eigh(a: Any, UPLO: str = "L") -> tuple[Any, Any]:
+def eigh(a: Any, UPLO: str | bool = "L", *, upper: bool = False) -> tuple[Any, Any]:
     """Return eigenvalues, ascending, and eigenvectors of symmetric matrices (..., N, N).
 
     Args:
         a: Array.
-        UPLO: The triangle to read: ``"L"`` or ``"U"``.
+        UPLO: The triangle to read: ``"L"`` or ``"U"``; or ``upper`` by position, as in MXNet 2.0.
+        upper: Whether to read the upper triangle: another way to write ``UPLO="U"``.
     """
-    values, vectors = call("_npi_eigh", (a,), {"UPLO": UPLO}, what="eigh")
+    params = {"UPLO": _triangle(UPLO, upper)}
+    values, vectors = call("_npi_eigh", (a,), params, what="eigh")
     return values, vectors
+
+
+def matrix_power(a: Any, n: int) -> Any:
+    """Return square matrices to the power of an integer.
+
+    Args:
+        a: Matrices (..., N, N).
+        n: The exponent; the inverses are multiplied if it is negative.
+
+    Raises:
+        ArgumentTypeError: The exponent is not an integer.
+    """
+    if not isinstance(n, int | np.integer):
+        raise ArgumentTypeError(f"matrix_power: expected an integer exponent, got {n!r}")
+    factor = as_value(a, "matrix_power")
+    if n < 0:
+        factor, n = inv(factor), -n
+    if n == 0:
+        unit = eye(factor.shape[-1], dtype=factor.dtype, ctx=getattr(factor, "ctx", None))
+        return broadcast_to(unit, factor.shape)
+    product = None
+    while n:  # by the bits of the exponent
+        if n & 1:
+            product = factor if product is None else matmul(product, factor)
+        n >>= 1
+        factor = matmul(factor, factor) if n else factor
+    return copy(product) if product is a else product
+
+
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    """Return the product of matrices, in the order that takes the fewest multiplications.
+
+    Args:
+        arrays: At least two matrices; the first and the last may be vectors.
+        out: Array that the result is written to, of its shape and dtype.
+
+    Raises:
+        ArgumentError: There are fewer than two matrices, or another one is not a matrix.
+    """
+    factors = [as_value(x, "multi_dot") for x in arrays]
+    ranks = [x.ndim for x in factors]
+    if len(factors) < 2 or set(ranks[1:-1]) - {2} or {ranks[0], ranks[-1]} - {1, 2}:
+        raise ArgumentError(
+            "multi_dot: expected two matrices or more, the first and the last perhaps vectors, "
+            f"got shapes {[x.shape for x in factors]}"
+        )
+    sizes = [1 if ranks[0] == 1 else factors[0].shape[0], *[x.shape[0] for x in factors[1:]]]
+    sizes.append(1 if ranks[-1] == 1 else factors[-1].shape[1])
+    product = _ordered_product(factors, sizes)
+    if out is None:
+        return product
+    out[...] = product
+    return out
+
+
+def _ordered_product(factors: Sequence[Any], sizes: Sequence[int]) -> Any:
+    """Return the product of matrices of the sizes (sizes[i], sizes[i + 1]).
+
+    References:
+        T. Cormen, C. Leiserson, R. Rivest, C. Stein, Introduction to Algorithms, section 15.2.
+    """
+    count = len(factors)
+    cost = {(i, i): (0, i) for i in range(count)}  # of factors i..j, and where to split them
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            cost[i, j] = min(
+                (cost[i, k][0] + cost[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j)
+            )
+
+    def product(i: int, j: int) -> Any:
+        if i == j:
+            return factors[i]
+        split = cost[i, j][1]
+        return matmul(product(i, split), product(split + 1, j))
+
+    return product(0, count - 1)
+
+
+def _triangle(UPLO: str | bool, upper: bool) -> str:
+    if isinstance(UPLO, bool):
+        return "U" if UPLO or upper else "L"
+    return "U" if upper else UPLO
 
 
 def eigvals(a: Any) -> Any:
@@ -138,9 +252,15 @@ def eigvals(a: Any) -> Any:
     return call("_npi_eigvals", (a,), what="eigvals")
 
 
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    """Return the eigenvalues of symmetric matrices; arguments as for `eigh`."""
-    return call("_npi_eigvalsh", (a,), {"UPLO": UPLO}, what="eigvalsh")
+def eigvalsh(a: Any, UPLO: str | bool = "L", *, upper: bool = False) -> Any:
+    """Return the eigenvalues of symmetric matrices, ascending.
+
+    Args:
+        a: Matrices (..., N, N).
+        UPLO: The triangle to read: ``"L"`` or ``"U"``; or ``upper`` by position, as in MXNet 2.0.
+        upper: Whether to read the upper triangle: another way to write ``UPLO="U"``.
+    """
+    return call("_npi_eigvalsh", (a,), {"UPLO": _triangle(UPLO, upper)}, what="eigvalsh")
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:
@@ -294,25 +414,27 @@ def _matrices_last(value: Any, axes: tuple[int, int]) -> Any:
     return value if order == tuple(range(value.ndim)) else value.transpose(order)
 
 
-def diagonal(x: Any, offset: int = 0) -> Any:
+def diagonal(x: Any = None, offset: int = 0, *, a: Any = None) -> Any:
     """Return the diagonals of matrices (..., M, N).
 
     Args:
         x: Matrices (..., M, N).
         offset: Index of the diagonal: 0 for the main one, positive above it, negative below.
+        a: ``x`` under its name in MXNet 2.0.
     """
-    return matrix_diagonal(x, offset, -2, -1)
+    return matrix_diagonal(a if x is None else x, offset, -2, -1)
 
 
-def trace(x: Any, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: Any = None, offset: int = 0, dtype: Any = None, *, a: Any = None) -> Any:
     """Return the sums over the diagonals of matrices (..., M, N).
 
     Args:
         x: Matrices (..., M, N).
         offset: Index of the diagonal: 0 for the main one, positive above it, negative below.
         dtype: Element type of the result and of the sum; that of ``x`` by default.
+        a: ``x`` under its name in MXNet 2.0.
     """
-    value = as_value(x, "trace")
+    value = as_value(a if x is None else x, "trace")
     if dtype is not None:
         value = value.astype(dtype, copy=False)
     return matrix_trace(value, offset, -2, -1)

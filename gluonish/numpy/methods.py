@@ -12,6 +12,7 @@ from gluonish.core.errors import (
     ArgumentError,
     NotSupportedError,
 )
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.ndarray.eager import invoke
 from gluonish.numpy import binary, elements, numerics, products, reductions, shapes
 from gluonish.numpy.array import ndarray
@@ -144,17 +145,25 @@ class NumpyMethods:
         """Return whether any element is true, over axes."""
         return reductions.any(self, axis, keepdims, out)
 
-    def argmax(self, axis: int | None = None, out: Any = None) -> Any:
+    def argmax(self, axis: int | None = None, out: Any = None, keepdims: bool = False) -> Any:
         """Return the index of the maximum."""
-        return reductions.argmax(self, axis, out)
+        return reductions.argmax(self, axis, out, keepdims)
 
-    def argmin(self, axis: int | None = None, out: Any = None) -> Any:
+    def argmin(self, axis: int | None = None, out: Any = None, keepdims: bool = False) -> Any:
         """Return the index of the minimum."""
-        return reductions.argmin(self, axis, out)
+        return reductions.argmin(self, axis, out, keepdims)
 
-    def argsort(self, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
+    def argsort(
+        self,
+        axis: int | None = -1,
+        kind: str | bool | None = None,
+        order: bool | None = None,
+        *,
+        descending: bool = False,
+        stable: bool = True,
+    ) -> Any:
         """Return the indices that would sort the array."""
-        return elements.argsort(self, axis, kind, order)
+        return elements.argsort(self, axis, kind, order, descending=descending, stable=stable)
 
     def astype(
         self,
@@ -267,8 +276,18 @@ class NumpyMethods:
         """Round to a number of decimals."""
         return numerics.around(self, decimals, out, **kwargs)
 
-    def sort(self, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
-        """Not supported, as NumPy's method sorts in place; use `np.sort`."""
+    def sort(
+        self,
+        axis: int | None = -1,
+        kind: str | bool | None = None,
+        order: bool | None = None,
+        *,
+        descending: bool = False,
+        stable: bool = True,
+    ) -> Any:
+        """Return a sorted copy by the rules of MXNet 2.0; else refused: NumPy sorts in place."""
+        if follows_mxnet2():
+            return elements.sort(self, axis, kind, order, descending=descending, stable=stable)
         raise NotSupportedError("sort: expected the function np.sort(x), got the method x.sort()")
 
     def broadcast_to(self, shape: Any) -> Any:
@@ -286,9 +305,11 @@ class NumpyMethods:
         out: Any = None,
         ddof: int = 0,
         keepdims: bool = False,
+        *,
+        correction: int | None = None,
     ) -> Any:
         """Return the standard deviation over axes."""
-        return reductions.std(self, axis, dtype, out, ddof, keepdims)
+        return reductions.std(self, axis, dtype, out, ddof, keepdims, correction=correction)
 
     def sum(
         self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
@@ -318,6 +339,8 @@ class NumpyMethods:
         out: Any = None,
         ddof: int = 0,
         keepdims: bool = False,
+        *,
+        correction: int | None = None,
     ) -> Any:
         """Return the variance over axes."""
-        return reductions.var(self, axis, dtype, out, ddof, keepdims)
+        return reductions.var(self, axis, dtype, out, ddof, keepdims, correction=correction)

@@ -1,7 +1,8 @@
 """Functions that are computed by NumPy, on copies of the values and without a gradient.
 
 MXNet has no operators for them either. Arrays in the arguments, also nested ones, are converted to
-NumPy, and arrays in the result back; numbers are unchanged. The signatures are those of NumPy 1.23;
+NumPy, and arrays in the result back; numbers are unchanged, except by the rules of MXNet 2.0, by
+which they are arrays of no axes. The signatures are those of NumPy 1.23;
 arguments and functions that NumPy has renamed or removed since are translated.
 """
 
@@ -19,6 +20,7 @@ from gluonish.core.errors import (
     NoValuesError,
     run_error,
 )
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import from_official, name_function, parse_signature
@@ -55,10 +57,6 @@ def _in1d(ar1: Any, ar2: Any, **kwargs: Any) -> Any:
     return np.isin(np.ravel(ar1), ar2, **kwargs)
 
 
-def _msort(a: Any) -> Any:
-    return np.sort(a, axis=0)
-
-
 def _corrcoef(x: Any, bias: Any = None, ddof: Any = None, **kwargs: Any) -> Any:
     return np.corrcoef(x, **kwargs)  # NumPy deprecated bias and ddof without effect
 
@@ -67,18 +65,23 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return np.linalg.lstsq(a, b, rcond=-1 if rcond == "warn" else rcond)
 
 
-# Functions and arguments that NumPy has renamed.
+def _count_nonzero(*args: Any, **kwargs: Any) -> Any:
+    """Call NumPy's function; a count is an int in all of its versions and in MXNet 2.0."""
+    found = np.count_nonzero(*args, **kwargs)
+    return int(found) if isinstance(found, np.number) else found
+
+
+# Functions and arguments that NumPy has renamed, or that answer otherwise in some of its versions.
 _RENAMED: Mapping[str, Callable[..., Any]] = {
     "alltrue": np.all,
     "corrcoef": _corrcoef,
+    "count_nonzero": _count_nonzero,
     "histogram2d": _without_normed(np.histogram2d),
     "histogramdd": _without_normed(np.histogramdd),
     "in1d": _in1d,
     "lstsq": _lstsq,
-    "msort": _msort,
     "nanpercentile": _with_method(np.nanpercentile),
     "nanquantile": _with_method(np.nanquantile),
-    "trapz": np.trapezoid,
 }
 
 
@@ -99,6 +102,9 @@ def _from_official(value: Any, context: Context | None) -> Any:
     if isinstance(value, list | tuple):
         items = [_from_official(item, context) for item in value]
         return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, np.number) and value.dtype.kind in "iuf" and follows_mxnet2():
+        kind = np.int64 if value.dtype.kind in "iu" else value.dtype
+        return from_official(np.asarray(value, kind), context)
     return value
 
 

@@ -10,7 +10,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import as_value, axis_in, call, call_list, promoted
 from gluonish.numpy.official import call_official
-from gluonish.numpy.shapes import expand_dims, moveaxis, ravel, reshape
+from gluonish.numpy.shapes import expand_dims, moveaxis, pad, ravel, reshape
 from gluonish.numpy.unary import check_options
 
 __all__ = [
@@ -98,17 +98,22 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
     return call("_npi_tensordot", (a, b), params, what="tensordot")
 
 
-def vecdot(x1: Any, x2: Any, axis: int = -1) -> Any:
+def vecdot(
+    x1: Any = None, x2: Any = None, axis: int | None = -1, *, a: Any = None, b: Any = None
+) -> Any:
     """Return the sums of products of two arrays over one axis; the other axes broadcast.
 
     Args:
         x1: Array of at least one axis.
         x2: Array of at least one axis, of the same size along it.
-        axis: The axis, counted from the last: -1 is the last of both arrays.
+        axis: The axis, counted from the last: -1 or None is the last of both arrays.
+        a: ``x1`` under its name in MXNet 2.0.
+        b: ``x2`` under its name in MXNet 2.0.
 
     Raises:
         ArgumentError: The sizes along the axis differ.
     """
+    x1, x2, axis = a if x1 is None else x1, b if x2 is None else x2, -1 if axis is None else axis
     first, second = promoted("vecdot", [as_value(x, "vecdot") for x in (x1, x2)])
     along = [axis_in(axis, x.ndim, "vecdot") for x in (first, second)]
     if first.shape[along[0]] != second.shape[along[1]]:
@@ -135,7 +140,7 @@ def _broadcast(what: str, rows: Any, columns: Any) -> tuple[int, ...]:
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Any:
-    """Return the vector products of vectors of three elements; the other axes broadcast.
+    """Return the vector products of vectors of two or three elements; the other axes broadcast.
 
     Args:
         a: Array.
@@ -145,21 +150,35 @@ def cross(
         axisc: Axis of the result that holds the vectors.
         axis: One axis for all three.
 
+    Returns:
+        The products. A vector of two elements has 0 as its third; of two such vectors only the
+        third element of the product is returned, without an axis for it.
+
     Raises:
-        ArgumentError: An axis has not three elements.
+        ArgumentError: An axis has neither two nor three elements.
     """
     if axis is not None:
         axisa = axisb = axisc = axis
     first, second = promoted("cross", [as_value(x, "cross") for x in (a, b)])
     first, second = moveaxis(first, axisa, -1), moveaxis(second, axisb, -1)
-    if first.shape[-1] != 3 or second.shape[-1] != 3:
+    sizes = (first.shape[-1], second.shape[-1])
+    if not {2, 3}.issuperset(sizes):
         raise ArgumentError(
-            f"cross: expected vectors of three elements, got {first.shape[-1]} and "
-            f"{second.shape[-1]}"
+            f"cross: expected vectors of two or three elements, got {sizes[0]} and {sizes[1]}"
         )
+    if sizes == (2, 2):
+        return first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
+    first, second = _in_space(first), _in_space(second)
     turned = [first[..., [1, 2, 0]] * second[..., [2, 0, 1]]]
     turned.append(first[..., [2, 0, 1]] * second[..., [1, 2, 0]])
     return moveaxis(turned[0] - turned[1], -1, axisc)
+
+
+def _in_space(vectors: Any) -> Any:
+    """Return vectors (..., 2) with a third element 0; others unchanged."""
+    if vectors.shape[-1] == 3:
+        return vectors
+    return pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 1)])
 
 
 def kron(a: Any, b: Any) -> Any:

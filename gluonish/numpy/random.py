@@ -14,6 +14,7 @@ from gluonish.core.context import Context
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.random import seed
 from gluonish.numpy.calls import NUMBERS, as_value, call, chosen, create
 from gluonish.numpy.creation import array, extents
 from gluonish.numpy.elements import take
@@ -27,8 +28,10 @@ __all__ = [
     "chisquare",
     "choice",
     "exponential",
+    "f",
     "gamma",
     "gumbel",
+    "laplace",
     "logistic",
     "lognormal",
     "multinomial",
@@ -40,6 +43,7 @@ __all__ = [
     "randint",
     "randn",
     "rayleigh",
+    "seed",
     "shuffle",
     "uniform",
     "weibull",
@@ -230,9 +234,66 @@ def pareto(
     return draw("pareto", "_npi_pareto", {"a": a}, size, {}, ctx or device, out)
 
 
-def power(a: Parameter, size: Size = None) -> Any:
+def power(
+    a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None, device: Ctx = None
+) -> Any:
     """Draw samples in [0, 1] with density ``a x ** (a - 1)``."""
-    return draw("power", "_npi_powerd", {"a": a}, size, {})
+    return draw("power", "_npi_powerd", {"a": a}, size, {}, ctx or device, out)
+
+
+def f(
+    dfnum: Parameter, dfden: Parameter, size: Size = None, ctx: Ctx = None, device: Ctx = None
+) -> Any:
+    """Draw samples from an F distribution, the ratio of two chi-square variables over their ``df``.
+
+    Args:
+        dfnum: Degrees of freedom of the numerator: a positive number or array.
+        dfden: Degrees of freedom of the denominator: a positive number or array.
+        size: Shape of the samples; None for that of the parameters.
+        ctx: Device; the current context by default.
+        device: ``ctx`` under the name it has in MXNet 2.0.
+    """
+    shape = _broadcast(size, dfnum, dfden)
+    top, bottom = (chisquare(df, shape, None, ctx or device) / df for df in (dfnum, dfden))
+    return top / bottom
+
+
+def _broadcast(size: Size, *parameters: Parameter) -> Size:
+    """Return the shape of samples: ``size``, or the broadcast shape of the parameters."""
+    if size is not None:
+        return size
+    return np.broadcast_shapes(*[getattr(x, "shape", np.shape(x)) for x in parameters])
+
+
+def laplace(
+    loc: Parameter = 0.0,
+    scale: Parameter = 1.0,
+    size: Size = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+    out: Any = None,
+    device: Ctx = None,
+) -> Any:
+    """Draw samples from a Laplace distribution, the difference of two exponential variables.
+
+    Args:
+        loc: Mean.
+        scale: Scale: half of the variance is its square.
+        size: Shape of the samples; None for that of the parameters.
+        dtype: Element type, float32 by default.
+        ctx: Device; the current context by default.
+        out: Array that the result is written to, of its shape and dtype.
+        device: ``ctx`` under the name it has in MXNet 2.0.
+    """
+    if size is None and isinstance(out, NDArray):
+        size = out.shape
+    shape = _broadcast(size, loc, scale)
+    above, below = (exponential(1.0, shape, ctx or device) for _ in range(2))
+    drawn = (loc + scale * (above - below)).astype(chosen(dtype))
+    if out is None:
+        return drawn
+    out[...] = drawn
+    return out
 
 
 def rayleigh(

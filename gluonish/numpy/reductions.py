@@ -5,8 +5,11 @@ from typing import Any
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
+from gluonish.core.mxnet_rules import follows_mxnet, follows_mxnet2
+from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.numpy.calls import NUMBERS, as_value, axis_in, call, is_value, pieces
 from gluonish.numpy.creation import array, full
+from gluonish.numpy.elements import where as chosen
 from gluonish.numpy.joining import concatenate
 
 __all__ = [
@@ -23,6 +26,7 @@ __all__ = [
     "cumulative_sum",
     "max",
     "mean",
+    "median",
     "min",
     "percentile",
     "prod",
@@ -37,6 +41,13 @@ __all__ = [
 Axis = int | tuple[int, ...] | None
 
 
+def _both_orders(keepdims: Any, out: Any) -> tuple[Any, Any]:
+    """Return ``keepdims`` and ``out``, which MXNet 2.0 passes by position in the other order."""
+    if is_value(keepdims) or isinstance(out, bool):
+        return out or False, keepdims
+    return keepdims or False, out
+
+
 def sum(  # NumPy's name
     a: Any,
     axis: Axis = None,
@@ -44,8 +55,11 @@ def sum(  # NumPy's name
     keepdims: bool = False,
     initial: float | None = None,
     out: Any = None,
+    where: Any = None,
 ) -> Any:
     """Return the sum over axes.
+
+    ``sum(a, axis, dtype, out, keepdims, initial)``, MXNet 2.0's order, is understood, too.
 
     Args:
         a: Array of any shape; bools are counted, as int64.
@@ -54,17 +68,49 @@ def sum(  # NumPy's name
         keepdims: Whether to keep the reduced axes, with size 1.
         initial: Start value of the sum.
         out: Array that the result is written to, of its shape and dtype.
+        where: Array of bool that broadcasts to ``a``: the elements to add; None for all.
     """
-    params = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial}
-    return call("_np_sum", (a,), params, out, "sum")
+    if keepdims is not False and (is_value(keepdims) or isinstance(initial, bool)):
+        out, keepdims, initial = keepdims, initial, out  # type: ignore[assignment]  # as in 2.0
+    if where is not None and where is not True:
+        a = _chosen(a, where, 0, "sum")
+    params = {"axis": axis, "dtype": dtype, "keepdims": keepdims or False}
+    if initial is None:
+        return call("_np_sum", (a,), params, out, "sum")
+    return _stored(call("_np_sum", (a,), params, what="sum") + initial, out)
+
+
+def _chosen(a: Any, where: Any, neutral: int, what: str) -> Any:
+    """Return an array with a neutral element where a condition is false."""
+    return chosen(as_value(where, what), as_value(a, what), neutral)
 
 
 def prod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: float | None = None,
+    where: Any = None,
 ) -> Any:
-    """Return the product over axes; arguments as for `sum`."""
+    """Return the product over axes.
+
+    Args:
+        a: Array of any shape; bools are counted, as int64.
+        axis: Axis or axes; None for all.
+        dtype: Element type of the result and of the product; that of ``a`` by default.
+        out: Array that the result is written to, of its shape and dtype.
+        keepdims: Whether to keep the reduced axes, with size 1.
+        initial: Start value of the product.
+        where: Array of bool that broadcasts to ``a``: the elements to multiply; None for all.
+    """
+    if where is not None and where is not True:
+        a = _chosen(a, where, 1, "prod")
     params = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
-    return call("_np_prod", (a,), params, out, "prod")
+    if initial is None:
+        return call("_np_prod", (a,), params, out, "prod")
+    return _stored(call("_np_prod", (a,), params, what="prod") * initial, out)
 
 
 def product(
@@ -77,7 +123,19 @@ def product(
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False
 ) -> Any:
-    """Return the mean over axes, float32 for integers; arguments as for `sum`."""
+    """Return the mean over axes; arguments as for `sum`.
+
+    Args:
+        a: Array of any shape.
+        axis: Axis or axes; None for all.
+        dtype: Element type of the result and of the accumulation; by default that of ``a``, and for
+            integers float32 (float64 while `npx.is_np_default_dtype`). By the rules of MXNet 2.0
+            the default is float32 for all types.
+        out: Array that the result is written to, of its shape and dtype.
+        keepdims: Whether to keep the reduced axes, with size 1.
+    """
+    if dtype is None and follows_mxnet2():
+        dtype = "float64" if is_np_default_dtype() else "float32"
     params = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
     return call("_npi_mean", (a,), params, out, "mean")
 
@@ -94,8 +152,17 @@ def std(
 ) -> Any:
     """Return the standard deviation over axes; arguments as for `var`."""
     ddof = ddof if correction is None else correction
+    dtype = _fraction_dtype(a) if dtype is None else dtype
     params = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
     return call("_npi_std", (a,), params, out, "std")
+
+
+def _fraction_dtype(a: Any) -> str | None:
+    """Return float32, or float64 as NumPy's default, for integers; in MXNet they stay integers."""
+    spec = getattr(a, "_spec", None)  # a Symbol has none
+    if spec is None or spec.dtype.kind not in "iu" or follows_mxnet():
+        return None
+    return "float64" if is_np_default_dtype() else "float32"
 
 
 def var(
@@ -113,24 +180,30 @@ def var(
     Args:
         a: Array of any shape.
         axis: Axis or axes; None for all.
-        dtype: Element type of the result.
+        dtype: Element type of the result; by default that of ``a``, and float32 for integers. By
+            the rules of MXNet those keep their type, and the result is rounded down.
         out: Array that the result is written to, of its shape and dtype.
         ddof: The sum of squares is divided by the count minus ``ddof``.
         keepdims: Whether to keep the reduced axes, with size 1.
         correction: The array API's and MXNet 2.0's name of ``ddof``.
     """
     ddof = ddof if correction is None else correction
+    dtype = _fraction_dtype(a) if dtype is None else dtype
     params = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
     return call("_npi_var", (a,), params, out, "var")
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
     """Return the largest element over axes; arguments as for `sum`."""
+    if keepdims is not False or out is not None:
+        keepdims, out = _both_orders(keepdims, out)
     return call("_np_max", (a,), {"axis": axis, "keepdims": keepdims}, out, "max")
 
 
 def min(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
     """Return the smallest element over axes; arguments as for `sum`."""
+    if keepdims is not False or out is not None:
+        keepdims, out = _both_orders(keepdims, out)
     return call("_np_min", (a,), {"axis": axis, "keepdims": keepdims}, out, "min")
 
 
@@ -146,11 +219,15 @@ def amin(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> 
 
 def all(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
     """Return whether all elements over axes are nonzero, as bool; arguments as for `sum`."""
+    if keepdims is not False or out is not None:
+        keepdims, out = _both_orders(keepdims, out)
     return call("_np_all", (a,), {"axis": axis, "keepdims": keepdims}, out, "all")
 
 
 def any(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
     """Return whether any element over axes is nonzero, as bool; arguments as for `sum`."""
+    if keepdims is not False or out is not None:
+        keepdims, out = _both_orders(keepdims, out)
     return call("_np_any", (a,), {"axis": axis, "keepdims": keepdims}, out, "any")
 
 
@@ -159,20 +236,23 @@ def sometrue(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None)
     return any(a, axis, keepdims, out)
 
 
-def argmax(a: Any, axis: int | None = None, out: Any = None) -> Any:
+def argmax(a: Any, axis: int | None = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return the index of the first largest element along an axis, as int64.
 
     Args:
         a: Array.
         axis: Axis; None for the index in the flattened array.
         out: Array that the result is written to, of its shape and dtype.
+        keepdims: Whether to keep the reduced axes, with size 1.
     """
-    return call("_npi_argmax", (a,), {"axis": axis}, out, "argmax")
+    params = {"axis": axis, "keepdims": keepdims}
+    return call("_npi_argmax", (a,), params, out, "argmax")
 
 
-def argmin(a: Any, axis: int | None = None, out: Any = None) -> Any:
+def argmin(a: Any, axis: int | None = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return the index of the first smallest element along an axis; arguments as for `argmax`."""
-    return call("_npi_argmin", (a,), {"axis": axis}, out, "argmin")
+    params = {"axis": axis, "keepdims": keepdims}
+    return call("_npi_argmin", (a,), params, out, "argmin")
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
@@ -186,10 +266,13 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
     Args:
         a: Array of any shape; bools are counted, as int64.
         axis: Axis; None for the flattened array.
-        dtype: Element type of the result; that of ``a`` by default.
+        dtype: Element type of the result; by default that of ``a``, and 64 bits for integers.
         out: Array that the result is written to, of its shape and dtype.
     """
     value = as_value(a, "cumprod")
+    spec = getattr(value, "_spec", None)  # a Symbol has none
+    if dtype is None and spec is not None and spec.dtype.kind in "iub":
+        dtype = "uint64" if spec.dtype.kind == "u" else "int64"
     if dtype is not None:
         value = value.astype(dtype, copy=False)
     if axis is None:
@@ -287,6 +370,9 @@ def average(
     Returns:
         The mean, or a list of it and the sum of weights.
     """
+    fraction = _fraction_dtype(a)
+    if fraction is not None:
+        a = a.astype(fraction)
     params = {"axis": axis, "returned": returned, "weighted": weights is not None}
     inputs = (a,) if weights is None else (a, weights)
     result = call("_npi_average", inputs, params, out, "average")
@@ -338,6 +424,28 @@ def quantile(
         q = array(q)
     q = q if isinstance(q, NUMBERS) or is_value(q) else as_value(q, "quantile")
     return percentile(a, q * 100, axis, out, overwrite_input, interpolation, keepdims)
+
+
+def median(
+    a: Any,
+    axis: Axis = None,
+    out: Any = None,
+    overwrite_input: bool | None = None,
+    keepdims: bool = False,
+) -> Any:
+    """Return the median over axes: the middle element, or the mean of the two middle ones.
+
+    Args:
+        a: Array.
+        axis: Axis or axes; None for all.
+        out: Array that the result is written to, of its shape and dtype.
+        overwrite_input: Ignored; the input is never modified.
+        keepdims: Whether to keep the reduced axes, with size 1.
+
+    Returns:
+        Array of float64 for float64, else of float32.
+    """
+    return percentile(a, 50.0, axis, out, overwrite_input, "linear", keepdims)
 
 
 document_arguments(

@@ -6,16 +6,19 @@ from typing import Any
 
 from gluonish.numpy import (
     binary,
+    composed,
     creation,
     elements,
     fallback,
     joining,
     linalg,
+    nan_reductions,
     numerics,
     products,
     reductions,
     set_functions,
     shapes,
+    triangles,
     unary,
 )
 from gluonish.numpy.protocol import register_functions
@@ -30,16 +33,16 @@ def functions_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
 
 
 for _module in (
-    *(creation, elements, fallback, joining, numerics, products, reductions, set_functions),
-    *(binary, shapes, unary),
+    *(creation, elements, fallback, joining, nan_reductions, numerics, products, reductions),
+    *(binary, composed, set_functions, shapes, triangles, unary),
 ):
     register_functions(functions_of(_module))
 register_functions(functions_of(linalg), "linalg.")
 # Functions that NumPy has renamed.
 register_functions(
     {
-        "conjugate": fallback.positive,
-        "trapezoid": fallback.trapz,
+        "conjugate": composed.positive,
+        "trapezoid": composed.trapz,
         "left_shift": binary.bitwise_left_shift,
         "right_shift": binary.bitwise_right_shift,
     }

@@ -101,12 +101,17 @@ def permute_dims(a: Any, axes: Sequence[int] | None = None) -> Any:
     return transpose(a, axes)
 
 
-def matrix_transpose(x: Any) -> Any:
+def matrix_transpose(x: Any = None, *, a: Any = None) -> Any:
     """Return the array with its last two axes swapped.
+
+    Args:
+        x: Array of two axes or more.
+        a: ``x`` under its name in MXNet 2.0.
 
     Raises:
         ArgumentError: The array has fewer than two axes.
     """
+    x = a if x is None else x
     if getattr(x, "ndim", 2) < 2:
         raise ArgumentError(
             f"matrix_transpose: expected an array of at least two axes, got shape {x.shape}"
@@ -140,8 +145,16 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
     return value
 
 
-def squeeze(a: Any, axis: Axes = None, out: Any = None) -> Any:
-    """Return the array without axes of size 1: ``axis``, or all."""
+def squeeze(a: Any = None, axis: Axes = None, out: Any = None, *, x: Any = None) -> Any:
+    """Return the array without axes of size 1.
+
+    Args:
+        a: Array.
+        axis: Axis or axes of size 1; None for all of them.
+        out: Array that the result is written to, of its shape and dtype.
+        x: ``a`` under its name in MXNet 2.0.
+    """
+    a = x if a is None else a
     return call("_np_squeeze", (a,), {"axis": axis}, out, "squeeze")
 
 
@@ -334,14 +347,26 @@ def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) ->
     return call("_npi_pad", (value,), params, what="pad")
 
 
-def diag(array: Any, k: int = 0) -> Any:
-    """Return a diagonal of a matrix, or a matrix with a vector as diagonal."""
-    return call("_np_diag", (array,), {"k": k}, what="diag")
+def diag(array: Any = None, k: int = 0, *, v: Any = None) -> Any:
+    """Return a diagonal of a matrix, or a matrix with a vector as diagonal.
+
+    Args:
+        array: Matrix or vector.
+        k: Index of the diagonal: 0 for the main one, positive above it, negative below.
+        v: ``array`` under its name in NumPy and MXNet 2.0.
+    """
+    return call("_np_diag", (v if array is None else array,), {"k": k}, what="diag")
 
 
-def diagflat(array: Any, k: int = 0) -> Any:
-    """Return a matrix with the elements of an array on diagonal ``k``."""
-    return call("_np_diagflat", (array,), {"k": k}, what="diagflat")
+def diagflat(array: Any = None, k: int = 0, *, v: Any = None) -> Any:
+    """Return a matrix with the elements of an array on diagonal ``k``.
+
+    Args:
+        array: Array of any shape.
+        k: Index of the diagonal: 0 for the main one, positive above it, negative below.
+        v: ``array`` under its name in NumPy and MXNet 2.0.
+    """
+    return call("_np_diagflat", (v if array is None else array,), {"k": k}, what="diagflat")
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:

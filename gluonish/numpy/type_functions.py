@@ -9,7 +9,7 @@ from gluonish.core.dtype import is_floating, normalize_dtype, promote
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.numpy.calls import as_value
 
-__all__ = ["astype", "can_cast", "isdtype"]
+__all__ = ["astype", "can_cast", "isdtype", "result_type"]
 
 _KINDS = {
     "bool": "b",
@@ -73,6 +73,28 @@ def isdtype(dtype: Any, kind: Any) -> bool:
             raise ArgumentError(f"isdtype: expected a kind among {sorted(_KINDS)}, got {kind!r}")
         return given.kind in _KINDS[kind] or (is_floating(given) and "f" in _KINDS[kind])
     return bool(given == np.dtype(kind))
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    """Return the element type of an operation on arrays, element types and numbers, such as a sum.
+
+    Args:
+        *arrays_and_dtypes: Arrays, element types and numbers. A number only matters if it is a
+            float, and all else are integers: then the result is float64, as that of ``x + 1.5``.
+
+    Raises:
+        ArgumentTypeError: There is no common type.
+    """
+    if all(isinstance(value, bool | int | float) for value in arrays_and_dtypes):
+        return np.result_type(*arrays_and_dtypes)
+    given = [
+        value if isinstance(value, type) else getattr(value, "dtype", value)
+        for value in arrays_and_dtypes
+    ]
+    found = common_dtype(*given)
+    if is_floating(found) or not any(isinstance(value, float) for value in given):
+        return found
+    return np.dtype("float64")
 
 
 def common_dtype(*arrays_and_dtypes: Any) -> np.dtype[Any]:

@@ -5,9 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import normalize_dtype
+from gluonish.core.dtype import FLOAT16, FLOAT32, normalize_dtype
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
-from gluonish.numpy.calls import NUMBERS, call, name_function, official, parse_signature
+from gluonish.core.mxnet_rules import follows_mxnet1
+from gluonish.numpy.calls import (
+    NUMBERS,
+    as_value,
+    call,
+    name_function,
+    official,
+    parse_signature,
+)
 
 __all__ = [
     "abs",
@@ -112,7 +120,36 @@ def unary_call(name: str, operator: str, x: Any, out: Any = None, **kwargs: Any)
         check_options(name, kwargs)
     if isinstance(x, NUMBERS):
         return official(name, x)
+    spec = getattr(x, "_spec", None)  # a Symbol has none
+    if spec is not None and spec.dtype.kind in "iub":
+        x = _as_float(x, name, operator, spec.dtype)
     return call(operator, (x,), out=out, what=name)
+
+
+# Operators whose results are floats, by the kinds of dtypes ("i", "u", "b") that they convert.
+_CONVERTED = {
+    **dict.fromkeys(
+        (
+            *("_npi_arccos", "_npi_arccosh", "_npi_arcsin", "_npi_arcsinh", "_npi_arctan"),
+            *("_npi_arctanh", "_npi_cbrt", "_npi_cos", "_npi_cosh", "_npi_degrees", "_npi_exp"),
+            *("_npi_expm1", "_npi_fix", "_npi_log", "_npi_log10", "_npi_log1p", "_npi_log2"),
+            *("_npi_radians", "_npi_rint", "_npi_sin", "_npi_sinh", "_npi_sqrt", "_npi_tan"),
+            "_npi_tanh",
+        ),
+        "iub",
+    ),
+    **dict.fromkeys(("_npi_ceil", "_npi_floor", "_npi_trunc"), "b"),
+}
+
+
+def _as_float(x: Any, what: str, operator: str, dtype: np.dtype[Any]) -> Any:
+    """Return integers that an operator converts as floats: float16 for types of 8 bits, or float32.
+
+    In MXNet 1.9 the result has the type of the argument, and its values lose their fractions.
+    """
+    if dtype.kind not in _CONVERTED.get(operator, "") or follows_mxnet1():
+        return x
+    return as_value(x, what).astype(FLOAT16 if dtype.itemsize == 1 else FLOAT32)
 
 
 def _function(name: str, operator: str, first: str) -> Callable[..., Any]:
@@ -120,8 +157,10 @@ def _function(name: str, operator: str, first: str) -> Callable[..., Any]:
         return unary_call(name, operator, x, out, **kwargs)
 
     doc = (
-        f"{first}\n\nArgs:\n    x: Array of any shape, or a number.\n"
-        "    out: Array to store the result in, of its shape and dtype.\n"
+        f"{first}\n\nArgs:\n    x: Array of any shape, or a number"
+        + "; integers become floats.\n" * (operator in _CONVERTED)
+        + ".\n" * (operator not in _CONVERTED)
+        + "    out: Array to store the result in, of its shape and dtype.\n"
         "    **kwargs: NumPy's options, with their defaults only.\n\n"
         "Returns:\n    Array of the shape of ``x``; for a number, NumPy's result."
     )

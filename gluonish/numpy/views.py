@@ -1,16 +1,26 @@
 """Module namespaces derived from other modules: ``nd.np``, ``sym.np`` and others."""
 
+import inspect
+import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
 from gluonish.core.habits import name_advice, unknown_attribute
+from gluonish.numpy.calls import name_function
 from gluonish.ops.frontend import Make
-from gluonish.ops.registry import find_operator
+from gluonish.ops.registry import Operator, find_operator
 
-__all__ = ["OPERATORS", "module_view", "operator_view"]
+__all__ = ["OPERATORS", "module_view", "named_as_in_numpy", "operator_view"]
 
 Function = Callable[..., Any]
+
+# NumPy's names of the first argument of those operators.
+_FIRST_NAMES = {
+    **dict.fromkeys(("all", "any", "diagonal", "roll", "trace", "sum"), "a"),
+    **dict.fromkeys(("diag", "diagflat"), "v"),
+    "squeeze": "x",
+}
 View = tuple[Callable[[str], Function], Callable[[], list[str]]]
 
 # In ``nd.np`` and ``sym.np``, these names are operators.
@@ -30,6 +40,48 @@ OPERATORS: Mapping[str, str] = {
 }
 
 
+def named_as_in_numpy(make: Make, functions: ModuleType) -> Make:
+    """Return a factory of operators' functions that accept NumPy's name of the first argument.
+
+    The function ``sum`` accepts ``where``, too.
+
+    Args:
+        make: Creates a function from an operator and its name.
+        functions: `gluonish.numpy`.
+    """
+
+    def make_named(op: Operator, name: str) -> Function:
+        function = make(op, name)
+        other = _FIRST_NAMES.get(name)
+        if other is None or (other == op.inputs[0] and name != "sum"):
+            return function
+        first = op.inputs[0]
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            if other in kwargs:
+                kwargs[first] = kwargs.pop(other)
+            if kwargs.get("where") is not None:
+                return functions.sum(*args, **kwargs)
+            kwargs.pop("where", None)
+            return function(*args, **kwargs)
+
+        shown = inspect.signature(function)
+        added = [n for n in (other, *(["where"] * (name == "sum"))) if n not in shown.parameters]
+        keywords = [
+            inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in added
+        ]
+        signature = shown.replace(parameters=[*shown.parameters.values(), *keywords])
+        lines = {
+            other: f"``{first}`` under its name in NumPy.",
+            "where": "Array of bool that broadcasts: the elements to add; None for all.",
+        }
+        doc = "".join(f"\n    {n}: {lines[n]}" for n in added)
+        before, heading, errors = (function.__doc__ or "").partition("\n\nRaises:")
+        return name_function(run, name, f"{before}{doc}{heading}{errors}", signature)
+
+    return make_named
+
+
 def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View:
     """Return ``__getattr__`` and ``__dir__`` of a module of operators.
 
@@ -46,7 +98,7 @@ def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View
             if name not in operators:
                 raise unknown_attribute(
                     f"{module}: expected the name of a function, got {name!r}"
-                    f"{name_advice(name, operators)}",
+                    f"{name_advice(name, {*operators, *vars(sys.modules[module])})}",
                     name,
                 )
             op = find_operator(operators[name])

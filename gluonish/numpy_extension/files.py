@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from numpy.lib.format import write_array
+
 from gluonish.core.errors import ArgumentError
-from gluonish.core.files import AnyPath
-from gluonish.ndarray import serialization
+from gluonish.core.files import AnyPath, atomic_write, path_text
+from gluonish.ndarray import NDArray, serialization
 from gluonish.numpy.array import as_np_ndarray, ndarray
 
 __all__ = ["load", "save", "savez"]
@@ -14,13 +16,18 @@ def save(file: AnyPath, arr: Any) -> None:
     """Write arrays to a file.
 
     Args:
-        file: Path; its extension selects the format, see `nd.save`.
+        file: Path; its extension selects the format, see `nd.save`. One array in a file ``.npy`` is
+            in NumPy's format.
         arr: An array, a list of arrays, or a dict from names to arrays.
 
     Raises:
         ArgumentTypeError: ``arr`` contains another object, or a name is not a string.
         OSError: The file cannot be written.
     """
+    if isinstance(arr, NDArray) and path_text(file, "save").endswith(".npy"):
+        with atomic_write(file) as content:
+            write_array(content, arr.asnumpy(), allow_pickle=False)
+        return
     serialization.save(file, arr)
 
 

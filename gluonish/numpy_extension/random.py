@@ -6,11 +6,11 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.random import seed as seed_arrays
-from gluonish.numpy.calls import chosen, create
+from gluonish.numpy.calls import call, chosen, create
 from gluonish.numpy.creation import extents
 from gluonish.numpy.random import Ctx, Parameter, Size, draw
 
-__all__ = ["bernoulli", "normal_n", "scalar_poisson", "seed", "uniform_n"]
+__all__ = ["bernoulli", "categorical", "normal_n", "scalar_poisson", "seed", "uniform_n"]
 
 
 def seed(seed: int, ctx: str | Context = "all", device: str | Context | None = None) -> None:
@@ -53,6 +53,22 @@ def bernoulli(
     other = "prob" if prob is None else "logit"
     params = {"is_logit": prob is None, "dtype": chosen(dtype), other: None}
     return draw("bernoulli", "_npi_bernoulli", {name: value}, size, params, ctx or device, out)
+
+
+def categorical(
+    data: Any, shape: Any = None, get_prob: bool = False, dtype: Any = "int32", out: Any = None
+) -> Any:
+    """Draw class indices from the probabilities along the last axis of ``data``.
+
+    Args:
+        data: Probabilities, (classes,) or (N, classes).
+        shape: Number, or shape, of the samples to draw from each distribution.
+        get_prob: Whether to return the log-likelihoods of the samples, too.
+        dtype: Element type of the samples.
+        out: Array that receives the samples.
+    """
+    params = {"shape": () if shape is None else shape, "get_prob": get_prob, "dtype": dtype}
+    return call("_sample_multinomial", (data,), params, out, "categorical")
 
 
 def uniform_n(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import NotSupportedError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.numpy.calls import name_function, parse_signature
 
 __all__ = ["respelled"]
@@ -33,8 +34,9 @@ def _is_array(value: Any) -> bool:
 
 
 def _without_bias(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Set ``no_bias`` where no bias is passed."""
-    if len(args) < 5 and (args[2] if len(args) > 2 else kwargs.get("bias")) is None:
+    """Set ``no_bias`` where no bias is passed; by the rules of MXNet 2.0 where it is not given."""
+    bias = args[2] if len(args) > 2 else kwargs.get("bias")
+    if len(args) < 5 and (bias is None or follows_mxnet2()):
         kwargs.setdefault("no_bias", True)
 
 

@@ -1,5 +1,6 @@
 """Operators as methods of arrays, graph values and Symbols: ``x.sum(axis=1)``."""
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -119,10 +120,17 @@ def method_names() -> list[str]:
     return [name for name in _NAMES.split() if name in all_names()]
 
 
+# Behind an operator's own arguments, MXNet's methods take ``out`` and ``name`` by position.
+_ARGS = inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)
+
+
 def _method(name: str) -> Callable[..., Any]:
     op = find_operator(name)
+    count = len(op.inputs) + len(op.schema.attributes) - 1
 
     def method(self: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if count < len(args) < count + 3 and not isinstance(args[count], int):
+            args, out = args[:count], args[count]
         if kwargs and not _OF_NUMPY.isdisjoint(kwargs):
             kwargs = without_unset(op, kwargs)
         inputs, attrs = bind_arguments(op, (self, *args), kwargs)
@@ -134,7 +142,7 @@ def _method(name: str) -> Callable[..., Any]:
     method.__name__ = name
     method.__qualname__ = f"Fluent.{name}"
     method.__doc__ = docstring_of(op)
-    method.__signature__ = signature_of(op, ())  # type: ignore[attr-defined]
+    method.__signature__ = signature_of(op, (_ARGS,))  # type: ignore[attr-defined]
     return method
 
 

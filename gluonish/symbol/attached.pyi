@@ -25,7 +25,9 @@ from typing import Self
 
 class AttachedMethods(Fluent):
     __setstate__ = _function_symbol_from_state
+    _bind = _function_bind
     _repr_html_ = _function_symbol_html
+    _simple_bind = _function_simple_bind
     def abs(
         self,
         *,

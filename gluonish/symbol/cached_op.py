@@ -28,14 +28,20 @@ class CachedOp:
         flags: Options, pairs or a mapping. ``static_alloc`` keeps memory between calls, and
             ``inline_limit`` (2 by default) is that of `HybridBlock.hybridize`; others are accepted
             without effect.
+        thread_safe: Accepted; calls from several threads are always allowed.
 
     Raises:
         ArgumentError: ``inline_limit`` is not a whole number of at least 0.
     """
 
     def __init__(
-        self, sym: Symbol, flags: Iterable[tuple[str, Any]] | Mapping[str, Any] = ()
+        self,
+        sym: Symbol,
+        flags: Iterable[tuple[str, Any]] | Mapping[str, Any] = (),
+        thread_safe: bool = False,
     ) -> None:
+        del thread_safe  # it always is
+        self._symbol = sym
         options = {key: str(value).lower() for key, value in dict(flags).items()}
         self._names = sym.list_inputs()
         self._is_np_sym = isinstance(sym, NumpySymbol)
@@ -51,6 +57,10 @@ class CachedOp:
     def is_np_sym(self) -> bool:
         """Whether the CachedOp was made from a Symbol of ``mx.sym.np``."""
         return self._is_np_sym
+
+    def get_optimized_symbol(self) -> Symbol:
+        """Return the Symbol; optimizations depend on the inputs and happen at the first call."""
+        return self._symbol
 
     def __call__(
         self, *args: NDArray, out: NDArray | list[NDArray] | None = None, **kwargs: Any

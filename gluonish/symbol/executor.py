@@ -27,11 +27,13 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.creation import array, zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
+from gluonish.numpy.array import as_np_ndarray
 from gluonish.ops.facts import zero_gradient
 from gluonish.symbol.backend import partitioned_for_environment
 from gluonish.symbol.bound_graphs import graph_of, keep_if_small
 from gluonish.symbol.composition import debug_str
 from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
+from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
 from gluonish.symbol.resized import fitted, resized_arrays
 from gluonish.symbol.shapes import check_open_shapes, with_found_shapes
@@ -159,10 +161,12 @@ class Executor:
             found = placed.output_specs[specs] = [value.spec for value in graph.outputs]
             keep_if_small(placed, graph)
         contexts = placed.contexts()
-        return [
+        made = [
             zeros(spec.shape, contexts.get(value.key, self._ctx), spec.dtype)
             for value, spec in zip(self._symbol._values, found, strict=True)
         ]
+        is_np = isinstance(self._symbol, NumpySymbol)
+        return [as_np_ndarray(x) for x in made] if is_np else made
 
     def _arrays(self) -> Arrays:
         """Return the arrays of all variables in the order of the graph."""

@@ -34,7 +34,9 @@ def attach() -> None:
     methods: dict[str, Any] = {
         "__call__": compose,
         "__setstate__": symbol_from_state,
+        "_bind": bind,  # MXNet 2.0's names
         "_repr_html_": symbol_html,
+        "_simple_bind": simple_bind,
         "bind": bind,
         "debug_str": debug_str,
         "eval": evaluate_symbol,

@@ -11,6 +11,7 @@ from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol
 
 __all__ = [
+    "categorical",
     "exponential",
     "exponential_like",
     "gamma",
@@ -62,6 +63,13 @@ def multinomial(
         options["shape"] = shape
     drawn: Symbol = operator_function("_sample_multinomial")(data, **options)
     return drawn
+
+
+def categorical(
+    data: Symbol, shape: Any = None, get_prob: bool = True, dtype: Any = "int32", **kwargs: Any
+) -> Symbol:
+    """Draw class indices from categorical distributions: `multinomial`, its name in MXNet 1.9."""
+    return multinomial(data, shape, get_prob, dtype, **kwargs)
 
 
 _FUNCTIONS = RandomFunctions(_draw, operator_function)

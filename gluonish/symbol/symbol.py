@@ -5,6 +5,7 @@ of the class.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gluonish.core.errors import (
@@ -14,6 +15,7 @@ from gluonish.core.errors import (
     NotImplementedForSymbol,
     OutOfBoundsError,
 )
+from gluonish.graph.dynamic import is_dynamic
 from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import (
     FlatGraph,
@@ -172,7 +174,7 @@ class Symbol(AttachedMethods):
     def __copy__(self) -> "Symbol":
         return type(self)(self._values)
 
-    def __deepcopy__(self, memo: object) -> "Symbol":
+    def __deepcopy__(self, _: object) -> "Symbol":
         return _unpickled(type(self), flattened(self._values))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -188,6 +190,14 @@ class Symbol(AttachedMethods):
         nodes = {id(value.node): value.node for value in self._values}.values()
         inputs = [value for node in nodes for value in node.inputs]
         return Symbol(inputs) if inputs else None
+
+    def get_inputs(self) -> "Symbol":
+        """Return the variables of the graph as one Symbol, in the order of `list_inputs`."""
+        return Symbol([Value(node, 0) for node in self._variables()])
+
+    def has_dynamic_shape_op(self) -> bool:
+        """Return whether the shape of a value in the graph depends on values of arrays."""
+        return is_dynamic(self._values)
 
     def _variables(self) -> list[Node]:
         return self._found()[1]
@@ -334,8 +344,11 @@ def attribute_strings(op: Operator, attrs: Attrs) -> dict[str, str]:
     if "is_int" in attrs and op.name.startswith("_npi_"):
         texts |= {"is_int": str(attrs["is_int"]), "scalar": str(attrs["scalar"])}
     elif "scalar" in attrs:  # MXNet's files contain only the spelling
-        is_int = texts.pop("is_int", "True") == "True"
-        texts["scalar"] = str(int(attrs["scalar"]) if is_int else attrs["scalar"])
+        number = attrs["scalar"]
+        is_int = texts.pop("is_int", "True") == "True" and isfinite(number)
+        if "is_int" not in attrs:
+            is_int = is_int and float(number).is_integer()
+        texts["scalar"] = str(int(number) if is_int else number)
     return texts
 
 

@@ -51,6 +51,7 @@ from gluonish.test_utils.optimizer_checks import (
 from gluonish.test_utils.random_arrays import (
     assign_each,
     assign_each2,
+    create_2d_np_tensor,
     create_2d_tensor,
     create_vector,
     get_identity_mat,
@@ -138,6 +139,7 @@ __all__ = [
     "collapse_sum_like",
     "compare_ndarray_tuple",
     "compare_optimizer",
+    "create_2d_np_tensor",
     "create_2d_tensor",
     "create_sparse_array",
     "create_sparse_array_zd",

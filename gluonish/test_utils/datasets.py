@@ -28,10 +28,13 @@ _MNIST_PICKLE = "http://deeplearning.net/data/mnist/mnist.pkl.gz"
 _CIFAR10 = "http://data.mxnet.io/mxnet/data/cifar10.zip"
 
 
-def get_mnist() -> dict[str, Array]:
-    """Return the images and labels of MNIST, from four ``.gz`` files in the working folder.
+def get_mnist(path: str = ".") -> dict[str, Array]:
+    """Return the images and labels of MNIST, from four ``.gz`` files.
 
     Missing files are downloaded from the Gluon repository (``MXNET_GLUON_REPO``) and checked.
+
+    Args:
+        path: The folder of the files.
 
     Returns:
         ``train_data`` float32 (60000, 1, 28, 28) in [0, 1], ``train_label`` int8 (60000,),
@@ -43,9 +46,9 @@ def get_mnist() -> dict[str, Array]:
     """
     arrays = {}
     for split, stem in (("train", "train"), ("test", "t10k")):
-        images = _read(f"{stem}-images-idx3-ubyte").astype(np.float32) / 255
+        images = _read(f"{stem}-images-idx3-ubyte", path).astype(np.float32) / 255
         arrays[f"{split}_data"] = images.reshape(len(images), 1, *images.shape[1:])
-        arrays[f"{split}_label"] = _read(f"{stem}-labels-idx1-ubyte").astype(np.int8)
+        arrays[f"{split}_label"] = _read(f"{stem}-labels-idx1-ubyte", path).astype(np.int8)
     return arrays
 
 
@@ -63,20 +66,23 @@ def _unpacked(path: Path) -> bytes:
         raise FileFormatError(f"get_mnist: expected a gzip file at {path}, got {error}") from error
 
 
-def _read(name: str) -> Array:
-    return read_idx(_unpacked(_fetched(name)), f"{name}.gz")
+def _read(name: str, folder: str) -> Array:
+    return read_idx(_unpacked(_fetched(name, folder)), f"{name}.gz")
 
 
-def get_mnist_ubyte() -> None:
-    """Download and extract the four files of MNIST to ``./data``, unless they exist.
+def get_mnist_ubyte(path: str = _FOLDER) -> None:
+    """Download and extract the four files of MNIST, unless they exist.
+
+    Args:
+        path: The folder of the files.
 
     Raises:
         DownloadError: A file cannot be downloaded, or is not the published one.
     """
     for name in _MNIST_SHA1:
-        target = Path(_FOLDER) / name
+        target = Path(path) / name
         if not target.exists():
-            packed = _fetched(name, _FOLDER)
+            packed = _fetched(name, path)
             with atomic_write(target) as file:
                 file.write(_unpacked(packed))
             packed.unlink()
@@ -91,22 +97,29 @@ def get_mnist_pkl() -> None:
     download(_MNIST_PICKLE, dirname=_FOLDER)
 
 
-def get_cifar10() -> None:
-    """Download CIFAR-10 as record files to ``./data/cifar``, unless they exist.
+def get_cifar10(path: str = _FOLDER) -> None:
+    """Download CIFAR-10 as record files, unless they exist.
+
+    Args:
+        path: The folder in which the folder ``cifar`` is.
 
     Raises:
         DownloadError: The archive cannot be downloaded.
         FileFormatError: The archive is damaged.
     """
-    paths = [Path(_FOLDER) / "cifar" / f"{split}.rec" for split in ("train", "test")]
+    paths = [Path(path) / "cifar" / f"{split}.rec" for split in ("train", "test")]
     if not all(path.exists() for path in paths):
-        get_zip_data(_FOLDER, _CIFAR10, "cifar10.zip")
+        get_zip_data(path, _CIFAR10, "cifar10.zip")
 
 
 def get_mnist_iterator(
-    batch_size: int, input_shape: tuple[int, ...], num_parts: int = 1, part_index: int = 0
+    batch_size: int,
+    input_shape: tuple[int, ...],
+    num_parts: int = 1,
+    part_index: int = 0,
+    path: str = _FOLDER,
 ) -> tuple[MNISTIter, MNISTIter]:
-    """Return iterators over the training and the test images of MNIST, from files in ``./data``.
+    """Return iterators over the training and the test images of MNIST.
 
     Missing files are downloaded. Both iterators shuffle, and both are split among the workers.
 
@@ -115,16 +128,17 @@ def get_mnist_iterator(
         input_shape: Shape of a sample: one axis for flat images, else three.
         num_parts: Number of workers that share the data.
         part_index: Index of this worker.
+        path: The folder of the files.
 
     Raises:
         DownloadError: A file cannot be downloaded, or is not the published one.
         FileFormatError: A file does not contain images or labels.
     """
-    get_mnist_ubyte()
+    get_mnist_ubyte(path)
     train, test = (
         MNISTIter(
-            image=f"{_FOLDER}/{stem}-images-idx3-ubyte",
-            label=f"{_FOLDER}/{stem}-labels-idx1-ubyte",
+            image=f"{path}/{stem}-images-idx3-ubyte",
+            label=f"{path}/{stem}-labels-idx1-ubyte",
             batch_size=batch_size,
             flat=len(input_shape) == 1,
             num_parts=num_parts,

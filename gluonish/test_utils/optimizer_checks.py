@@ -15,14 +15,16 @@ _STYPES = ("default", "row_sparse", "csr")
 def compare_optimizer(
     opt1: Optimizer,
     opt2: Optimizer,
-    shape: Any,
-    dtype: Any,
+    shape: Any = None,
+    dtype: Any = None,
     w_stype: str = "default",
     g_stype: str = "default",
     rtol: float = 1e-4,
     atol: float = 1e-5,
     compare_states: bool = True,
     ntensors: int = 1,
+    *,
+    shapes: Any = None,
 ) -> None:
     """Check that two optimizers compute the same updates of random weights.
 
@@ -30,13 +32,14 @@ def compare_optimizer(
         opt1: First optimizer, which updates dense copies.
         opt2: Second optimizer, which updates weights of ``w_stype`` with gradients of ``g_stype``.
         shape: Shape of the weight; a list of shapes for several weights.
-        dtype: Element type.
+        dtype: Element type, float32 by default.
         w_stype: Storage type of the weights.
         g_stype: Storage type of the gradients.
         rtol: Relative tolerance.
         atol: Absolute tolerance.
         compare_states: Whether to compare the optimizers' states, too.
         ntensors: Number of weights updated in one call.
+        shapes: List of the shapes of all weights, as in MXNet 2.0; then ``ntensors`` is ignored.
 
     Raises:
         AssertionError: The results differ.
@@ -47,6 +50,8 @@ def compare_optimizer(
             raise ArgumentError(
                 f"compare_optimizer: expected a storage type among {_STYPES}, got {stype!r}"
             )
+    if shapes is not None:
+        shape, ntensors = list(shapes), len(shapes)
     shapes = list(shape) if isinstance(shape, list) else [shape]
     if len(shapes) != ntensors:
         raise ArgumentError(f"compare_optimizer: expected a list of {ntensors} shapes, got {shape}")

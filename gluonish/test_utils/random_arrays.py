@@ -176,6 +176,17 @@ def create_2d_tensor(rows: int, columns: int, dtype: Any = np.int64) -> NDArray:
     return array(numbers, default_context(), dtype)
 
 
+def create_2d_np_tensor(rows: int, columns: int, dtype: Any = np.int64) -> NDArray:
+    """Return an array of ``mx.np`` (rows, columns) in which each element equals its row index.
+
+    Args:
+        rows: Number of rows.
+        columns: Number of columns.
+        dtype: Element type.
+    """
+    return create_2d_tensor(rows, columns, dtype).as_np_ndarray()
+
+
 def create_vector(size: int, dtype: Any = np.int64) -> NDArray:
     """Return an NDArray of 0, 1, ..., size - 1.
 

@@ -38,7 +38,16 @@ def set_default_context(ctx: Context) -> None:
     Context(ctx).__enter__()
 
 
-set_default_device = set_default_context
+def set_default_device(device: Context) -> None:
+    """Set the current context of this thread permanently: `set_default_context`.
+
+    Args:
+        device: The device.
+
+    Raises:
+        ArgumentTypeError: ``device`` is not a Context.
+    """
+    set_default_context(device)
 
 
 def list_gpus() -> range:

@@ -2,11 +2,15 @@
 
 import argparse
 import platform
+import re
+import sys
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
 from gluonish.core.command import exit_status
+from gluonish.core.errors import nearest
 from gluonish.core.loading import load
 from gluonish.mxnet_names import program as run
 from gluonish.tools import (
@@ -63,9 +67,48 @@ _COMMANDS = (
 )
 
 
+_CHOICE = re.compile(
+    r"argument COMMAND: invalid choice: '(?P<name>[^']*)' \(choose from (?P<all>.*)\)"
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors name the nearest command or option; also of each subcommand."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, and end with status 2."""
+        found = _CHOICE.match(message)
+        if found is not None:
+            known = [name.strip("' ") for name in found["all"].split(",")]
+            message = (
+                f"expected a command, got {found['name']!r}{nearest(found['name'], known)}; "
+                f"{self.prog} --help lists them"
+            )
+        super().error(message)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; unknown ones are refused by the subcommand that they were passed to."""
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            parser = self._parser_of(sys.argv[1:] if args is None else args)
+            options = [name for name in parser._option_string_actions if name.startswith("--")]
+            hint = nearest(unknown[0], options) if unknown[0].startswith("-") else ""
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return parsed
+
+    def _parser_of(self, args: Sequence[str]) -> argparse.ArgumentParser:
+        """Return the parser of the subcommand in a command line."""
+        parser: argparse.ArgumentParser = self
+        for argument in args:
+            for action in parser._actions:
+                choices = action.choices if isinstance(action, argparse._SubParsersAction) else {}
+                parser = choices.get(argument, parser)
+        return parser
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="gluonish",
         description="Tools of gluonish, which runs MXNet Gluon programs on current Python and "
         "NumPy.",

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         return status
     output = arguments.output.resolve()
     with stdout_to_stderr(arguments.json):
-        print(f"Building the documentation in {output} ...", flush=True)
+        print(f"Building the documentation in {output}, for a minute or two ...", flush=True)
         status = build(output, strict=arguments.strict, jobs=max(1, arguments.jobs))
     first = output / "index.html"
     if status == 0:

@@ -4,6 +4,8 @@
 interpreters run it.
 """
 
+from __future__ import annotations
+
 import numpy
 
 _ELEMENTWISE = (

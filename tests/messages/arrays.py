@@ -166,4 +166,53 @@ MISTAKES = {
         ValueError,
         "_weight",
     ),
+    "matrix product by @": Mistake(
+        """
+        nd.ones((2, 3)) @ nd.ones((3, 2))
+        """,
+        TypeError,
+        "@ | nd.dot(x, y)",
+    ),
+    "comparisons combined by &": Mistake(
+        """
+        (nd.ones(3) > 0) & (nd.ones(3) < 2)
+        """,
+        TypeError,
+        "& | nd.logical_and(x, y)",
+    ),
+    "array of texts": Mistake(
+        """
+        nd.array(['a', 'b'])
+        """,
+        TypeError,
+        "numbers | list of str",
+    ),
+    "device cuda:0": Mistake(
+        """
+        np.arange(3, device='cuda:0')
+        """,
+        ValueError,
+        "'cuda:0' | write gpu(0)",
+    ),
+    "one_hot(num_classes=)": Mistake(
+        """
+        npx.one_hot(np.array([0, 1]), num_classes=3)
+        """,
+        ValueError,
+        "'num_classes' | its name here is depth",
+    ),
+    "misspelt function of npx": Mistake(
+        """
+        npx.set_npp()
+        """,
+        AttributeError,
+        "'set_npp' | 'set_np'",
+    ),
+    "np.load": Mistake(
+        """
+        np.load('x.npz')
+        """,
+        AttributeError,
+        "npx.load",
+    ),
 }

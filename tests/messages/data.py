@@ -222,4 +222,59 @@ MISTAKES = {
         RuntimeError,
         "hybridize()",
     ),
+    "generator as dataset": Mistake(
+        """
+        data.DataLoader((i for i in range(3)), 2)
+        """,
+        TypeError,
+        "dataset | got generator | list",
+    ),
+    "tuple of arrays as dataset": Mistake(
+        """
+        import warnings
+        warnings.simplefilter("error")
+        data.DataLoader((onp.zeros((4, 2)), onp.zeros(4)), 2)
+        """,
+        UserWarning,
+        "tuple of 2 arrays | ArrayDataset(x, y)",
+    ),
+    "class of a batchify function": Mistake(
+        """
+        dataset = data.ArrayDataset(onp.zeros((4, 2)))
+        data.DataLoader(dataset, 2, batchify_fn=data.batchify.Stack)
+        """,
+        TypeError,
+        "batchify_fn | the class Stack | Stack()",
+    ),
+    "Normalize before ToTensor": Mistake(
+        """
+        normalize = data.vision.transforms.Normalize(0.5, 0.5)
+        normalize(nd.ones((8, 8, 3), dtype='uint8'))
+        """,
+        ValueError,
+        "(channels, height, width) | (8, 8, 3) | ToTensor",
+    ),
+    "RandomHorizontalFlip": Mistake(
+        """
+        data.vision.transforms.RandomHorizontalFlip()
+        """,
+        AttributeError,
+        "RandomFlipLeftRight()",
+    ),
+    "folder without folders of classes": Mistake(
+        """
+        import warnings
+        warnings.simplefilter("error")
+        data.vision.ImageFolderDataset('{folder}')
+        """,
+        UserWarning,
+        "no images | a class is a folder",
+    ),
+    "save of NumPy arrays": Mistake(
+        """
+        nd.save('{folder}/x.params', {'a': onp.ones(3)})
+        """,
+        TypeError,
+        "numpy.ndarray at key 'a' | mx.nd.array",
+    ),
 }

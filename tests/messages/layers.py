@@ -517,4 +517,92 @@ MISTAKES = {
         ValueError,
         "'resnet51_v1' | 'resnet50_v1' | gluonish zoo list",
     ),
+    "forward without self": Mistake(
+        """
+        class Net(gluon.HybridBlock):
+            def forward(x):
+                return x
+        Net()(nd.ones((2, 3)))
+        """,
+        TypeError,
+        "Net | forward(x) | got 1 input | its first argument is self",
+    ),
+    "forward with another number of inputs": Mistake(
+        """
+        class Net(gluon.HybridBlock):
+            def forward(self, x, mask):
+                return x * mask
+        net = Net()
+        net.hybridize()
+        net(nd.ones((2, 3)))
+        """,
+        TypeError,
+        "Net | forward(self, x, mask) | got 1 input",
+    ),
+    "flat images into Conv2D": Mistake(
+        """
+        net = nn.Conv2D(3, 3)
+        net.initialize()
+        net(nd.ones((2, 784)))
+        """,
+        ValueError,
+        "4 axes | (2, 784) | x.reshape((0, channels, height, width))",
+    ),
+    "Dense of a number": Mistake(
+        """
+        net = nn.Dense(3)
+        net.initialize()
+        net(nd.ones(()))
+        """,
+        ValueError,
+        "at least 1 axis | got ()",
+    ),
+    "Embedding of a vocabulary": Mistake(
+        """
+        nn.Embedding('vocab', 10)
+        """,
+        TypeError,
+        "input_dim to be an int | 'vocab'",
+    ),
+    "Sequential of a dict": Mistake(
+        """
+        nn.Sequential({'dense': nn.Dense(3)})
+        """,
+        TypeError,
+        "dict | *layers.values()",
+    ),
+    "LSTM with one state": Mistake(
+        """
+        net = rnn.LSTM(4, input_size=3)
+        net.initialize()
+        net(nd.ones((5, 2, 3)), nd.ones((1, 2, 4)))
+        """,
+        ValueError,
+        "LSTM | 2 states, got 1 | begin_state(batch_size)",
+    ),
+    "states of another batch size": Mistake(
+        """
+        net = rnn.LSTM(4, input_size=3)
+        net.initialize()
+        net(nd.ones((5, 2, 3)), net.begin_state(batch_size=3))
+        """,
+        ValueError,
+        "(1, 2, 4), got (1, 3, 4) | 2 samples",
+    ),
+    "input on another device": Mistake(
+        """
+        net = nn.Dense(3, in_units=2)
+        net.initialize(ctx=mx.cpu(0))
+        net(nd.ones((1, 2), ctx=mx.cpu(1)))
+        """,
+        RuntimeError,
+        "weight | [cpu(0)] | got cpu(1) | as_in_context | initialize(ctx=[...])",
+    ),
+    "number of classes of a zoo network": Mistake(
+        """
+        mx.gluon.model_zoo.vision.resnet18_v1(num_classes=10)
+        """,
+        TypeError,
+        "'num_classes' | its name here is classes",
+    ),
 }

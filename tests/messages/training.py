@@ -290,4 +290,106 @@ MISTAKES = {
         ValueError,
         "divisible by 2 | (3, 2) | even_split=False",
     ),
+    "labels as a list": Mistake(
+        """
+        loss.SoftmaxCrossEntropyLoss()(nd.ones((2, 3)), [0, 1])
+        """,
+        TypeError,
+        "expected label to be an NDArray | got list | mx.nd.array",
+    ),
+    "labels None": Mistake(
+        """
+        loss.L2Loss()(nd.ones((4, 1)), None)
+        """,
+        TypeError,
+        "L2Loss | expected label | got None",
+    ),
+    "fewer labels than predictions": Mistake(
+        """
+        loss.SoftmaxCrossEntropyLoss()(nd.ones((4, 3)), nd.array([0, 1]))
+        """,
+        ValueError,
+        "expected label of one class index for each row of pred (4, 3), got (2,)",
+    ),
+    "label before prediction": Mistake(
+        """
+        loss.SoftmaxCrossEntropyLoss()(nd.array([0, 1]), nd.ones((2, 3)))
+        """,
+        ValueError,
+        "predictions come first | loss(net(x), label)",
+    ),
+    "binary labels of another size": Mistake(
+        """
+        loss.SigmoidBinaryCrossEntropyLoss()(nd.ones((4, 1)), nd.ones((3,)))
+        """,
+        ValueError,
+        "label of as many elements as pred (4, 1), got (3,)",
+    ),
+    "loss class called with arrays": Mistake(
+        """
+        loss.L2Loss(nd.ones((4, 1)), nd.ones((4, 1)))
+        """,
+        TypeError,
+        "create the loss, then call it | L2Loss()(pred, label)",
+    ),
+    "CTC without an axis of time": Mistake(
+        """
+        loss.CTCLoss()(nd.ones((2, 5)), nd.ones((2, 2)))
+        """,
+        ValueError,
+        "3 axes | (N, T, classes) | pred (2, 5)",
+    ),
+    "layers in a list, and no parameters to train": Mistake(
+        """
+        import warnings
+        class Net(gluon.Block):
+            def __init__(self):
+                super().__init__()
+                self.layers = [nn.Dense(3)]
+        net = Net()
+        params = net.collect_params()
+        warnings.simplefilter("error")
+        gluon.Trainer(params, 'sgd')
+        """,
+        UserWarning,
+        "Parameters to train, got none | nn.Sequential",
+    ),
+    "optimizer of parameters, as in PyTorch": Mistake(
+        """
+        net = nn.Dense(3, in_units=2)
+        mx.optimizer.SGD(net.collect_params())
+        """,
+        TypeError,
+        "gluon.Trainer(net.collect_params(), optimizer)",
+    ),
+    "class of an optimizer": Mistake(
+        """
+        net = nn.Dense(3, in_units=2)
+        net.initialize()
+        gluon.Trainer(net.collect_params(), mx.optimizer.Adam)
+        """,
+        TypeError,
+        "the class Adam | Adam()",
+    ),
+    "top_k as text": Mistake(
+        """
+        mx.metric.TopKAccuracy(top_k='5')
+        """,
+        TypeError,
+        "top_k to be an int | '5' | pass 5",
+    ),
+    "misspelt kvstore": Mistake(
+        """
+        mx.kv.create('locl')
+        """,
+        ValueError,
+        "'locl' | nearest: 'local'",
+    ),
+    "number of devices instead of devices": Mistake(
+        """
+        gluon.utils.split_and_load(nd.ones((4, 2)), 2)
+        """,
+        TypeError,
+        "ctx_list | list of devices | got 2",
+    ),
 }

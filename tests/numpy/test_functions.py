@@ -197,7 +197,7 @@ def test_numbers_are_clipped_and_spread() -> None:
     assert [type(i) for i in np.unravel_index(3, (2, 2))] == [numpy.int64] * 2
     spread = np.broadcast_to(3, (2, 2))
     assert isinstance(spread, np.ndarray)
-    assert (spread.dtype, spread.tolist()) == (numpy.float32, [[3, 3], [3, 3]])
+    assert (spread.dtype, spread.tolist()) == (numpy.int64, [[3, 3], [3, 3]])
     assert np.broadcast_to(True, 2).dtype == bool
 
 
@@ -455,3 +455,145 @@ def test_positions_of_cuts_may_be_an_array_of_np() -> None:
 def test_mask_of_delete_has_a_value_for_each_position() -> None:
     with pytest.raises(ArgumentError, match="delete: expected a mask of 6 bools"):
         np.delete(np.arange(6), [True, False])
+
+
+_HOLES = numpy.array([[1.0, numpy.nan, 3.0], [4.0, -5.0, numpy.nan]], numpy.float32)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize(
+    "name", ["nansum", "nanprod", "nanstd", "nanvar", "nanmax", "nanmin", "nancumsum", "nancumprod"]
+)
+def test_functions_that_leave_out_nan_are_those_of_numpy(name: str, axis: int | None) -> None:
+    expected = getattr(numpy, name)(_HOLES, axis=axis)
+    symbol = getattr(mx.sym.np, name)(mx.sym.var("x").as_np_ndarray(), axis=axis)
+    with mx.util.np_shape(), mx.util.np_array():
+        bound = symbol.eval(x=np.array(_HOLES))[0]
+    for found in (getattr(np, name)(np.array(_HOLES), axis=axis), bound):
+        assert found.dtype == expected.dtype
+        numpy.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
+    listed = getattr(np, name)([[1.0, 2.0], [3.0, numpy.nan]], axis=axis)
+    wanted = getattr(numpy, name)([[1.0, 2.0], [3.0, numpy.nan]], axis=axis)
+    numpy.testing.assert_allclose(listed.asnumpy(), wanted)
+
+
+def test_nan_is_left_where_no_element_is() -> None:
+    for name in ("nanmax", "nanmin", "nanvar", "nanstd"):
+        found = getattr(np, name)(np.array([[numpy.nan, numpy.nan], [1.0, 1.0]]), axis=1)
+        assert numpy.isnan(found.asnumpy()).tolist() == [True, False]
+    assert np.nanmax(np.array([1.0, 2.0]), initial=7.0).item() == 7
+    mask = np.array([True, False], dtype="bool")
+    assert np.nanmin(np.array([1.0, -2.0]), initial=5.0, where=mask).item() == 1
+
+
+def test_sums_have_a_start_and_leave_out_elements() -> None:
+    x, mask = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([True, False], dtype="bool")
+    out = np.zeros((2,))
+    assert np.sum(x, axis=0, initial=10, out=out) is out
+    assert out.tolist() == [14, 16]
+    assert np.sum(x, where=mask).item() == 4
+    assert np.prod(x, axis=1, where=mask, initial=2).tolist() == [2, 6]
+    with mx.util.np_shape(), mx.util.np_array():
+        functions: Any = mx.sym.np
+        symbols = [mx.sym.var(name).as_np_ndarray() for name in "xm"]
+        y = functions.sum(symbols[0], where=symbols[1])
+        assert y.eval(x=x, m=mask)[0].item() == 4
+
+
+_ND_NP: Any = mx.nd.np
+_PAIR = numpy.array([[4.0, 1.0], [2.0, 9.0]], numpy.float32)
+
+
+@pytest.mark.parametrize(
+    ("call", "same"),
+    [
+        (lambda x: np.max(x, 0, None, True), lambda x: np.max(x, 0, True)),
+        (lambda x: np.min(x, 0, np.zeros((2,))), lambda x: np.min(x, 0, False)),
+        (lambda x: np.any(x, 1, None, True), lambda x: np.any(x, 1, keepdims=True)),
+        (lambda x: np.sum(x, 0, None, None, True, 1), lambda x: np.sum(x, 0, None, True, 1)),
+        (lambda x: np.sort(x, 1, True), lambda x: np.sort(x, 1, descending=True)),
+        (lambda x: np.argsort(x, 0, True, True), lambda x: np.argsort(x, 0, descending=True)),
+        (lambda x: np.linalg.eigvalsh(x, True), lambda x: np.linalg.eigvalsh(x, "U")),
+        (lambda x: np.linalg.matrix_rank(M=x), lambda x: np.linalg.matrix_rank(x)),
+        (lambda x: np.linalg.vecdot(a=x, b=x), lambda x: np.linalg.vecdot(x, x)),
+        (lambda x: np.empty_like(x, None, mx.cpu()) * 0, lambda x: np.zeros_like(x)),
+        (lambda x: np.diag(v=x), lambda x: np.diag(x)),
+        (lambda x: _ND_NP.trace(a=x), lambda x: np.trace(x)),
+        (lambda x: _ND_NP.sum(a=x, where=x > 1), lambda x: np.sum(x, where=x > 1)),
+    ],
+)
+def test_arguments_of_mxnet_2_mean_the_same(call: Any, same: Any) -> None:
+    found, expected = call(np.array(_PAIR)), same(np.array(_PAIR))
+    assert found.dtype == expected.dtype
+    values = [x.asnumpy() if isinstance(x, np.ndarray) else x for x in (found, expected)]
+    numpy.testing.assert_array_equal(*values)
+
+
+def test_methods_take_out_and_a_name_behind_their_arguments() -> None:
+    x: Any = mx.nd.array([[1.0, 4.0]])
+    out = mx.nd.zeros((1, 2))
+    assert x.sqrt(out) is out
+    assert out.asnumpy().tolist() == [[1, 2]]
+    part: Any = mx.nd.zeros((1, 1))
+    x.slice((0, 1), (1, 2), None, part, "name")
+    assert part.asscalar() == 4
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+@pytest.mark.parametrize("shape", [(3, 3), (5, 2), (2, 4), (3, 3, 3)])
+def test_diagonal_is_filled_as_by_numpy(shape: tuple[int, ...], wrap: bool) -> None:
+    for value in (5, [1.0, 2.0]):
+        expected, found = numpy.zeros(shape, numpy.float32), np.zeros(shape)
+        numpy.fill_diagonal(expected, value, wrap)
+        np.fill_diagonal(found, value, wrap)
+        numpy.testing.assert_array_equal(found.asnumpy(), expected)
+    with pytest.raises(ArgumentError, match="fill_diagonal: expected two axes"):
+        np.fill_diagonal(np.zeros(3), 1)
+
+
+@pytest.mark.parametrize("args", [(3,), (3, 1, 2), (2, -1, 4), (4, 2), (0,), (3, -5)])
+@pytest.mark.parametrize("name", ["tril_indices", "triu_indices"])
+def test_indices_of_triangles_are_those_of_numpy(name: str, args: Any) -> None:
+    expected = getattr(numpy, name)(*args)
+    with mx.util.np_shape(), mx.util.np_array():
+        symbols = getattr(mx.sym.np, name)(*args)
+        bound = [y.eval()[0] for y in symbols] if args[0] else getattr(np, name)(*args)
+    for found in (getattr(np, name)(*args), bound):
+        for x, y in zip(found, expected, strict=True):
+            assert x.dtype == numpy.int64
+            numpy.testing.assert_array_equal(x.asnumpy(), y)
+
+
+@pytest.mark.parametrize("number", [1.5, -0.25, 2, numpy.inf, -numpy.inf])
+def test_numbers_of_where_are_kept_in_files_of_symbols(number: float) -> None:
+    x = mx.sym.var("x").as_np_ndarray()
+    for y in (mx.sym.np.where(x > 0, x, number), mx.sym.np.where(x > 0, number, x)):
+        loaded = mx.sym.load_json(y.tojson())
+        with mx.util.np_shape(), mx.util.np_array():
+            found = [s.eval(x=np.array([-3.0, 4.0]))[0].asnumpy().tolist() for s in (y, loaded)]
+        assert found[0] == found[1]
+        assert number in found[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype"),
+    [
+        ((np.float32, np.int8), "float32"),
+        (("int8", "uint8"), "int16"),
+        ((numpy.ones(1, "int32"), 1.5), "float64"),
+        ((numpy.ones(1, "int32"), 2), "int32"),
+        ((numpy.ones(1, "float16"), 1.5), "float16"),
+        ((2, 1.5), "float64"),
+    ],
+)
+def test_result_type_is_that_of_a_sum(given: Any, dtype: str) -> None:
+    arrays = [np.array(x, dtype=x.dtype) if isinstance(x, numpy.ndarray) else x for x in given]
+    assert np.result_type(*arrays) == dtype
+
+
+def test_rank_is_an_array() -> None:
+    for x, rank in ((np.eye(3), 3), (np.ones((2, 3)), 1), (np.zeros((2, 2)), 0)):
+        found = np.linalg.matrix_rank(x)
+        assert (type(found), found.dtype, found.item()) == (np.ndarray, numpy.int64, rank)
+    assert np.linalg.matrix_rank(np.diag(np.array([1.0, 0.1])), rtol=0.5).item() == 1
+    assert np.linalg.matrix_rank(np.diag(np.array([9.0, 0.4])), tol=0.5).item() == 1

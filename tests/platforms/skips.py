@@ -26,6 +26,13 @@ _ON_WINDOWS = {
 }
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Ignore what DataLoader says where workers cannot be processes."""
+    if os.environ["EMULATED_SYSTEM"] == "win32":
+        ignored = "ignore:DataLoader. expected num_workers=[0-9]+ to be processes:UserWarning"
+        config.addinivalue_line("filterwarnings", ignored)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the tests."""
     missing = {**_EVERYWHERE, **(_ON_WINDOWS if os.environ["EMULATED_SYSTEM"] == "win32" else {})}

@@ -54,6 +54,27 @@ def test_bad_command_line_exits_with_two(
     assert "usage: gluonish" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("trian", "gluonish: error: expected a command, got 'trian' (nearest: 'train'"),
+        ("zoo lst", "gluonish zoo: error: expected a command, got 'lst' (nearest: 'list'"),
+        (
+            "doctor --jsn",
+            "gluonish doctor: error: unrecognized arguments: --jsn (nearest: '--json')",
+        ),
+        ("zoo list more", "gluonish zoo list: error: unrecognized arguments: more"),
+    ],
+)
+def test_a_misspelt_command_or_option_is_answered_by_its_own_parser(
+    line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(line.split())
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
 def test_error_of_a_command_is_printed_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

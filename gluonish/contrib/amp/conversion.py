@@ -4,6 +4,7 @@ In MXNet 2.0, ``target_dtype`` follows arguments with the dtypes of inputs: dict
 dtypes, or example arrays. A dtype is neither, so the type of that argument selects the signature.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar
@@ -111,6 +112,15 @@ def both_signatures(
                 kwargs = _merged(what, kwargs, {_RENAMED[name]: kwargs.pop(name)})
             return function(*args, **kwargs)
 
+        shown = inspect.signature(function)
+        last = [
+            inspect.Parameter(old, inspect.Parameter.KEYWORD_ONLY, default=None)
+            for old, new in _RENAMED.items()
+            if new in shown.parameters and old in newer
+        ]
+        call.__signature__ = shown.replace(  # type: ignore[attr-defined]  # with 2.0's names
+            parameters=[*shown.parameters.values(), *last]
+        )
         return call
 
     return decorate

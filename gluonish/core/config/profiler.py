@@ -7,7 +7,7 @@ GLUONISH_FULL_TRACEBACKS = Flag(
     "GLUONISH_FULL_TRACEBACKS",
     boolean(),
     False,
-    "Keep the frames inside gluonish in the tracebacks of errors that leave a network.",
+    "Keep the frames inside gluonish in tracebacks of errors that leave a network or are uncaught.",
 )
 MXNET_CHECK_VALUES = Flag(
     "MXNET_CHECK_VALUES",

@@ -21,7 +21,7 @@ from gluonish.core.versions import Version, VersionedDict
 from gluonish.gluon.block.block_errors import (
     check_prefix,
     child_error,
-    explain_keyword,
+    explain_call,
     refuse_unconstructed,
 )
 from gluonish.gluon.block.checkpointing import call_checkpointed
@@ -535,7 +535,7 @@ class Block(Movable):
             return forward(*args, **kwargs)
         except Exception as error:
             refuse_unconstructed(self)
-            explain_keyword(error)
+            explain_call(self, error, len(args))
             shorten(error, sys._getframe(1))
             raise
 

@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
-import gluonish.numpy as numpy
 from gluonish.core.errors import ArgumentTypeError, OperatorError, ParameterError
-from gluonish.core.habits import described_value, keyword_advice
+from gluonish.core.habits import described_value
+from gluonish.core.keyword_errors import explain_keyword
 from gluonish.core.tracebacks import is_ours
 from gluonish.gluon.block.protocols import BlockTree, Named
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.paths import locate, location_of
 from gluonish.graph.pytree import Constant, Keys, Structure
-from gluonish.numpy.array import ndarray
 
-_UNKNOWN_KEYWORD = re.compile(r"(?:\w+\.)?(\w+)\(\) got an unexpected keyword argument '(\w+)'$")
+_REFUSED_CALL = re.compile(r"(?:[\w<>]+\.)*forward\(\) (?:takes|missing|got)")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -114,30 +113,34 @@ def binding_error(
     return ArgumentTypeError(f"{what}: expected {count} input{plural} ({names}), got {given}")
 
 
-def explain_keyword(error: BaseException) -> None:
-    """Append the right name to the error of a function of ``mx.np`` with an unknown keyword.
-
-    These functions are plain Python functions, whose calls Python itself refuses.
+def explain_call(block: Named, error: BaseException, given: int) -> None:
+    """Complete Python's error of a call with wrong arguments: of ``forward``, or in it.
 
     Args:
-        error: An error that leaves a Block; its message changes.
+        block: The Block.
+        error: An error that leaves the call; its message changes.
+        given: Number of inputs of the call.
     """
-    if type(error) is not TypeError or not error.args:
+    if type(error) is not TypeError:
         return
-    found = _UNKNOWN_KEYWORD.match(str(error.args[0]))
-    if found is None:
+    if not _REFUSED_CALL.match(str(error)):
+        explain_keyword(error)
         return
-    name, keyword = found.groups()
-    function = getattr(ndarray, name, None) or getattr(numpy, name, None)
-    if callable(function):
-        error.args = (f"{error.args[0]}{keyword_advice(keyword, _arguments(function))}",)
-
-
-def _arguments(function: Callable[..., Any]) -> list[str]:
-    try:
-        return list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return []
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        entry = entry.tb_next
+    if entry is None or not is_ours(entry.tb_frame.f_code):
+        return
+    kind: Any = type(block)
+    parameters = inspect.signature(kind.forward).parameters
+    written = f"forward({', '.join(map(str, parameters.values()))})"
+    advice = "" if "self" in parameters else "; its first argument is self"
+    plural = "" if given == 1 else "s"
+    error.args = (
+        f"{described_block(block)}: expected inputs that fit {written}, got {given} "
+        f"input{plural}{advice}",
+    )
+    error.is_deliberate = True  # type: ignore[attr-defined]  # read by `is_deliberate`
 
 
 def input_error(block: Named, value: object) -> ArgumentTypeError:
@@ -187,6 +190,8 @@ def child_error(owner: object, child: object, expected: str) -> ArgumentTypeErro
     advice = f"write a layer: nn.Lambda(function), or a class derived from {expected}"
     if isinstance(child, type):
         advice = f"create the layer: {child.__name__}(...)"
+    elif isinstance(child, Mapping):
+        advice = "pass the layers themselves: *layers.values()"
     elif isinstance(child, str):
         advice = f"nn.Activation({child!r}) is a function as a layer"
     elif callable(child) and not hasattr(child, "collect_params"):

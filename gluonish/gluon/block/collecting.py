@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError, ParameterError, require_text
-from gluonish.core.mxnet_rules import follows_mxnet2
+from gluonish.core.mxnet_rules import follows_mxnet1, follows_mxnet2
 from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter, ParameterDict, is_registered
 
@@ -59,16 +59,20 @@ def adopt(block: BlockTree, attribute: str, parameter: Parameter) -> Parameter:
     """Register a Parameter assigned to a Block's attribute, and return it.
 
     A standalone parameter, as in MXNet 2.0, is renamed after the Block and the attribute. If the
-    Block shares a parameter of that name, the shared one is returned instead.
+    Block shares a parameter of that name, the shared one is returned instead. A parameter that was
+    the attribute before is replaced, which shares the other one: ``b.weight = a.weight``.
 
     Raises:
-        ParameterError: The Block has another parameter of that name, or as that attribute.
+        ParameterError: The Block has another parameter of that name, or, by the rules of MXNet 1.9,
+            as that attribute.
     """
-    if attribute in block._reg_params:
+    if attribute in block._reg_params and follows_mxnet1():
         raise ParameterError(
             f"{type(block).__name__}: expected a new attribute for a Parameter, got {attribute}, "
             "which holds another one; share parameters by the argument `params` of the Block"
         )
+    if attribute in block._reg_params:
+        _forget(block, attribute)
     params = block.params
     # A registered parameter keeps its name.
     if not is_registered(parameter) and params._params.get(parameter._full_name) is not parameter:
@@ -118,14 +122,18 @@ def share(block: BlockTree, shared: Mapping[str, Parameter]) -> None:
 
 def _replace(owner: Any, attribute: str, parameter: Parameter) -> None:
     """Set another Parameter as a Block's attribute, under its own name."""
-    replaced = owner._reg_params[attribute]
+    _forget(owner, attribute)
+    owner.params._params[parameter._full_name] = parameter
+    object.__setattr__(owner, attribute, parameter)
+    owner._reg_params[attribute] = parameter
+
+
+def _forget(owner: Any, attribute: str) -> None:
+    """Remove the Parameter of an attribute from a Block."""
+    replaced = owner._reg_params.pop(attribute)
     names = [name for name, held in owner.params._params.items() if held is replaced]
     for name in names:
         del owner.params._params[name]
-    owner.params._params[parameter._full_name] = parameter
-    del owner._reg_params[attribute]
-    object.__setattr__(owner, attribute, parameter)
-    owner._reg_params[attribute] = parameter
     owner._clear_graphs()
 
 

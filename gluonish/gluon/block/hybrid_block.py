@@ -37,7 +37,7 @@ from gluonish.gluon.block.block import Block
 from gluonish.gluon.block.block_errors import (
     binding_error,
     child_error,
-    explain_keyword,
+    explain_call,
     input_error,
     refuse_assigned_data,
     refuse_unconstructed,
@@ -337,7 +337,7 @@ class HybridBlock(Block):
             refuse_unconstructed(self)
             if not args and isinstance(error, TypeError) and self.has_hybrid_forward:
                 raise binding_error(self, self._reg_params, self.hybrid_forward, 0) from None
-            explain_keyword(error)
+            explain_call(self, error, len(args))
             shorten(error, sys._getframe(1))
             raise
 
@@ -433,6 +433,9 @@ class HybridBlock(Block):
     def _explain(self, error: OperatorError, args: Sequence[Any]) -> None:
         """Add what the class knows to the message of an operator's error in its call."""
 
+    def _refuse_inputs(self, args: Sequence[Any]) -> None:
+        """Raise an error that names an input of a wrong type, after a call with it failed."""
+
     if not TYPE_CHECKING:  # type checkers see Block.forward, so that a subclass may name its inputs
 
         def forward(self, x: Any, *args: Any) -> Any:
@@ -481,6 +484,7 @@ class HybridBlock(Block):
             refuse_assigned_data(self._reg_params)
             trace = error.__traceback__
             if trace is None or trace.tb_next is not None:
+                self._refuse_inputs((x, *args))
                 raise
             function = self.hybrid_forward
             raise binding_error(self, self._reg_params, function, 1 + len(args)) from None
@@ -529,19 +533,20 @@ class HybridBlock(Block):
         self._inferred = None if traced is None else (traced, found.basis())
 
     def export(
-        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
-    ) -> tuple[str, str]:
+        self, path: str | os.PathLike[str] | None, epoch: int = 0, remove_amp_cast: bool = True
+    ) -> Any:
         """Export graph and parameters for `SymbolBlock.imports`, Module or MXNet.
 
         Args:
             path: Path prefix: the files are ``path-symbol.json`` and ``path-0000.params``. The
                 extension ``.safetensors`` or ``.npz`` selects the format of the parameters:
-                ``net.safetensors`` gives ``net-symbol.json`` and ``net-0000.safetensors``.
+                ``net.safetensors`` gives ``net-symbol.json`` and ``net-0000.safetensors``. None to
+                write nothing, and return what the files would hold.
             epoch: Number in the name of the parameter file, in four digits.
             remove_amp_cast: Whether to remove the casts of mixed precision from the graph.
 
         Returns:
-            The names of both files.
+            The names of both files; the graph as a Symbol and a dict of arrays if ``path`` is None.
 
         Raises:
             GraphError: There is no graph; hybridize the block and call it once first.

@@ -13,6 +13,7 @@ import numpy as np
 from gluonish.core.errors import ArgumentTypeError, GraphError
 from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.block.arguments import WithKeywords
+from gluonish.gluon.block.exported_constants import without_constants
 from gluonish.gluon.block.files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_graph import (
     Graph,
@@ -106,11 +107,11 @@ def call_formats(graph: Graph | InferredGraph | None) -> tuple[Any, Any]:
 def export_graph(
     block: Traceable,
     graph: Graph | InferredGraph | None,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None,
     epoch: int,
     remove_amp_cast: bool,
-) -> tuple[str, str]:
-    """Write a block's graph and parameters; see `HybridBlock.export`."""
+) -> tuple[str, str] | tuple[Symbol, dict[str, NDArray]]:
+    """Write a block's graph and parameters, or return them; see `HybridBlock.export`."""
     what = f"{block.name}.export"
     if graph is None:
         raise GraphError(
@@ -120,9 +121,12 @@ def export_graph(
         )
     symbol = graph.symbol()
     _update_multipliers(block, symbol)
-    values = graph.named_parameters()
+    symbol, constants = without_constants(symbol)
+    values = graph.named_parameters() | constants
     if follows_mxnet2():
         symbol, values = _named_by_path(block, symbol, values)
+    if path is None:
+        return symbol, values
     return write_model(what, symbol, values, path, epoch, remove_amp_cast)
 
 

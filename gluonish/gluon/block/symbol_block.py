@@ -255,8 +255,8 @@ class SymbolBlock(HybridBlock):
         super().hybridize(True, *args, **kwargs)
 
     def export(
-        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
-    ) -> tuple[str, str]:
+        self, path: str | os.PathLike[str] | None, epoch: int = 0, remove_amp_cast: bool = True
+    ) -> Any:
         """Write the graph and the parameters; see `HybridBlock.export`. No call is needed.
 
         Raises:
@@ -264,6 +264,8 @@ class SymbolBlock(HybridBlock):
         """
         values = values_by_name(dict(self.params.items()), self._symbol.list_auxiliary_states())
         what = f"{self.name}.export"
+        if path is None:
+            return self._symbol, values
         return write_model(what, self._symbol, values, path, epoch, remove_amp_cast)
 
 

@@ -21,7 +21,7 @@ from gluonish.core.object_repr import brief, counted, object_repr
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.gluon.data.by_value import dumps
-from gluonish.gluon.data.dataset import indexable
+from gluonish.gluon.data.dataset import check_batchify, check_dataset, indexable
 from gluonish.gluon.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from gluonish.gluon.data.thread_pool import PoolBatches as _MultiWorkerIter  # noqa: F401  # programs
 from gluonish.gluon.data.thread_pool import ThreadPool
@@ -55,7 +55,8 @@ class DataLoader:
     loaded and batchified by processes, which pass arrays back in shared memory. The workers are new
     interpreters that do not run the main program, so the program needs no ``if __name__ ==
     "__main__"``. The dataset and the functions are pickled once; if something cannot be pickled,
-    such as an open file, the loader warns and uses threads. For each batch the global random
+    such as an open file, the loader warns and uses threads. On Windows, which lacks the sockets
+    that processes need, workers are threads, too, with a warning. For each batch the global random
     generators of Python, NumPy and gluonish are seeded from NumPy's state in the main process, so
     that ``numpy.random.seed`` makes random transforms reproducible. ``MXNET_MP_WORKER_NTHREADS``
     sets the threads of each worker, ``MXNET_MP_OPENCV_NUM_THREADS`` the threads of OpenCV in it.
@@ -138,6 +139,8 @@ class DataLoader:
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
         dataset = indexable(dataset)
+        check_dataset(dataset)
+        check_batchify("DataLoader", batchify_fn)
         self._dataset = dataset
         self._pin_memory = pin_memory
         self._pin_device_id = pin_device_id
@@ -228,7 +231,15 @@ class DataLoader:
         return _Epoch(pool, self._batch_sampler, self._prefetch, number)
 
     def _make_pool(self) -> _Pool:
-        if not self._thread_pool and hasattr(socket, "send_fds"):
+        if not self._thread_pool and not hasattr(socket, "send_fds"):
+            warnings.warn(
+                f"DataLoader: expected num_workers={self._num_workers} to be processes, got "
+                "threads: processes need Unix sockets, which this system lacks. Threads run Python "
+                "code of the dataset one at a time; pass thread_pool=True to silence this",
+                UserWarning,
+                stacklevel=4,
+            )
+        elif not self._thread_pool:
             try:
                 payload = dumps((self._dataset, self._batchify_fn))
                 return WorkerPool(payload, self._num_workers, self._prefetch)

@@ -14,6 +14,7 @@ from gluonish.core.errors import (
 )
 from gluonish.core.files import path_text
 from gluonish.core.object_repr import arguments_repr, brief, counted, object_repr
+from gluonish.core.program_lines import warn_at_line
 from gluonish.core.tables import column_values, columns_of, is_column, is_table, table_values
 from gluonish.gluon.data.sampler import FilterSampler, Sampler, SequentialSampler
 from gluonish.ndarray import NDArray
@@ -172,6 +173,39 @@ def indexable(data: Any) -> Any:
     return column_values(data) if is_column(data) else data
 
 
+def check_dataset(data: Any) -> None:
+    """Refuse what has no samples by index, and warn of arrays that were meant to be paired.
+
+    Raises:
+        ArgumentTypeError: ``data`` lacks indices or a length.
+    """
+    kind = type(data)
+    if not hasattr(kind, "__getitem__") or not hasattr(kind, "__len__"):
+        advice = "pass a list of it" if hasattr(kind, "__iter__") else "gluon.data.Dataset has both"
+        raise ArgumentTypeError(
+            f"DataLoader: expected a dataset with __getitem__ and __len__, got {kind.__name__}; "
+            f"{advice}"
+        )
+    if kind is tuple and len(data) > 1 and all(isinstance(x, NDArray | np.ndarray) for x in data):
+        warn_at_line(
+            f"DataLoader: got a tuple of {len(data)} arrays, which is a dataset of {len(data)} "
+            "samples; gluon.data.ArrayDataset(x, y) pairs their rows"
+        )
+
+
+def check_batchify(what: str, function: Any) -> None:
+    """Refuse a class of batchify functions that was passed instead of one of them.
+
+    Raises:
+        ArgumentTypeError: ``function`` is such a class.
+    """
+    if isinstance(function, type) and "__call__" in vars(function):
+        raise ArgumentTypeError(
+            f"{what}: expected batchify_fn to be a function, got the class {function.__name__}; "
+            f"create it: {function.__name__}()"
+        )
+
+
 class SimpleDataset(Dataset):
     """A dataset over a list, or any object with indices and a length.
 
@@ -312,7 +346,18 @@ class _LazyTransformDataset(Dataset):
 
     def __getitem__(self, idx: Any) -> Any:
         item = self._data[idx]
-        return self._fn(*item) if isinstance(item, tuple) else self._fn(item)
+        if not isinstance(item, tuple):
+            return self._fn(item)
+        try:
+            return self._fn(*item)
+        except TypeError as error:
+            trace = error.__traceback__
+            if trace is not None and trace.tb_next is None:  # the call itself was refused
+                error.add_note(
+                    f"Dataset.transform: the function gets the {len(item)} items of a sample as "
+                    "separate arguments; transform_first transforms only the first"
+                )
+            raise
 
 
 class _FirstOnly:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.context import Context
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.creation import array as numpy_array
@@ -65,6 +65,7 @@ def split_and_load(
 
     Raises:
         ArgumentError: As for `split_data`.
+        ArgumentTypeError: ``ctx_list`` is no list of devices.
 
     Example:
         >>> import gluonish as mx
@@ -73,6 +74,11 @@ def split_and_load(
         >>> [(x.shape, x.context) for x in slices]
         [((3, 3), cpu(0)), ((3, 3), cpu(1))]
     """
+    if not isinstance(ctx_list, Sequence) or not all(isinstance(x, Context) for x in ctx_list):
+        raise ArgumentTypeError(
+            f"split_and_load: expected ctx_list as a list of devices, got {ctx_list!r:.80}; pass "
+            "[mx.gpu(0), mx.gpu(1)]"
+        )
     if not isinstance(data, NDArray):
         make = numpy_array if is_np_array() else array
         data = make(data, ctx=ctx_list[0])

@@ -39,6 +39,12 @@ class _Session(Protocol):
     def adapters(self) -> Mapping[str, Any]: ...
 
 
+# HTTPSConnectionPool(host='a.b', port=443): Max retries exceeded ... [Errno -2] reason
+_UNREACHABLE = re.compile(
+    r"host='(?P<host>[^']+)'.*Max retries exceeded.*\[Errno -?\d+\] (?P<reason>[\w ,]+)"
+)
+
+
 class StallMonitor:
     """Single-use context manager that ends a download attempt if it stalls.
 
@@ -299,7 +305,13 @@ def transfer_errors() -> Iterator[None]:
     except (requests.RequestException, below) as error:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
             raise RefusedError(f"{excerpt(str(error))}; {_TRUST}") from error
-        raise CutOffError(excerpt(str(error))) from error
+        raise CutOffError(excerpt(_reason(str(error)))) from error
+
+
+def _reason(text: str) -> str:
+    """Return what urllib3 says of a host without a connection, without its own words around it."""
+    found = _UNREACHABLE.search(text)
+    return text if found is None else f"no connection to {found['host']} ({found['reason']})"
 
 
 def excerpt(text: str) -> str:

@@ -1,6 +1,8 @@
 """Loss: the base class of losses, with weighting and the mean over all axes but the batch axis."""
 
-from collections.abc import Sequence
+import inspect
+import re
+from collections.abc import Iterator, Sequence
 from numbers import Number
 from types import ModuleType
 from typing import Any
@@ -8,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, OperatorError
+from gluonish.core.habits import described_value
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.numpy_mode import is_np_array
+from gluonish.gluon.block.block_errors import described_block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.ndarray import NDArray
@@ -17,6 +21,8 @@ from gluonish.ops.nn.sample_weight import SAMPLE_WEIGHT, is_aligned
 from gluonish.ops.registry import apply
 from gluonish.symbol import Symbol
 
+# The operators that combine labels and predictions, at the start of their messages.
+_MISMATCH = re.compile(r": (_log_softmax_pick|pick|reshape_like)(?=:)")
 _LEAST = 6e-8  # the smallest float16 above 0
 
 
@@ -88,17 +94,63 @@ class Loss(HybridBlock):
     def __init__(self, weight: float | None, batch_axis: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if weight is not None and not isinstance(weight, Number):
+            name = type(self).__name__
+            if isinstance(weight, NDArray):
+                raise ArgumentTypeError(
+                    f"{name}: expected weight to be a number or None, got an NDArray; create the "
+                    f"loss, then call it: {name}()(pred, label)"
+                )
             raise ArgumentTypeError(
-                f"{type(self).__name__}: expected weight to be a number or None, got {weight!r}"
+                f"{name}: expected weight to be a number or None, got {weight!r}"
             )
         self._weight = weight
         self._batch_axis = batch_axis
 
     def _explain(self, error: OperatorError, args: Sequence[Any]) -> None:
-        """Add the shapes of predictions and labels to the message."""
-        shapes = [str(x.shape) for x in args if isinstance(x, NDArray)]
-        if shapes:  # there are none in the error of a graph
-            error.args = (f"{error}; the arguments have the shapes {', '.join(shapes)}",)
+        """State the mismatch in the names of the loss's inputs, and their shapes."""
+        self._refuse_inputs(args)
+        named = [(name, x) for (name, _), x in self._inputs(args) if isinstance(x, NDArray)]
+        if not named:  # the error of a graph
+            return
+        text = str(error)
+        operator = _MISMATCH.search(text)
+        if operator is not None and "one-hot" not in text and len(named) > 1:
+            (_, pred), (label_name, label) = named[:2]
+            advice = ""
+            if operator[1].endswith("pick"):
+                expected = f"one class index for each row of pred {pred.shape}"
+                if label.ndim > pred.ndim:
+                    advice = "; predictions come first: loss(net(x), label)"
+            else:
+                expected = f"as many elements as pred {pred.shape}"
+            start = text[: operator.start()]
+            error.args = (
+                f"{start}: expected {label_name} of {expected}, got {label.shape}{advice}",
+            )
+            return
+        shapes = ", ".join(f"{name} {x.shape}" for name, x in named)
+        error.args = (f"{text}; the arguments have the shapes {shapes}",)
+
+    def _inputs(self, args: Sequence[Any]) -> Iterator[tuple[tuple[str, bool], Any]]:
+        """Yield the name of each input of a call, whether it is optional, and the value."""
+        signature = inspect.signature(self.hybrid_forward).parameters.values()
+        names = [(p.name, p.default is not p.empty) for p in signature][1:]
+        return zip(names, args, strict=False)
+
+    def _refuse_inputs(self, args: Sequence[Any]) -> None:
+        """Raise an error if an input is no array.
+
+        Raises:
+            ArgumentTypeError: The error.
+        """
+        for (name, optional), x in self._inputs(args):
+            if not isinstance(x, NDArray | Symbol | np.ndarray | Number) and not (
+                x is None and optional
+            ):
+                raise ArgumentTypeError(
+                    f"{described_block(self)}: expected {name} to be an NDArray, got "
+                    f"{described_value(x)}"
+                ) from None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, SupportsFloat
+from typing import Any, ClassVar, SupportsFloat
 
 import gluonish.ndarray as nd
 import gluonish.numpy as numpy
@@ -228,6 +228,7 @@ class Embedding(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        check_ints("Embedding", input_dim=input_dim, output_dim=output_dim)
         self._kwargs = {
             "input_dim": input_dim,
             "output_dim": output_dim,
@@ -343,19 +344,30 @@ class HybridLambda(HybridBlock):
         ArgumentTypeError: ``function`` is neither a name nor callable.
     """
 
+    has_hybrid_forward: ClassVar[bool] = True
+
     def __init__(self, function: str | Callable[..., Any], prefix: str | None = None) -> None:
         super().__init__(prefix=prefix)
-        if follows_mxnet2() and (own := _without_namespace(function)) is not None:
-            vars(self).update(has_hybrid_forward=False, forward=own)  # it is traced on arrays
-            self._func_name = _name_of(own, "HybridLambda")
-            return
-        if isinstance(function, str):
+        own = _without_namespace(function) if follows_mxnet2() else None
+        if own is not None:
+            self.__dict__["has_hybrid_forward"] = False
+            self._func, self._func_name = own, _name_of(own, "HybridLambda")
+        elif isinstance(function, str):
             _check_found(function, (nd, symbol), "HybridLambda")
             self._func = _by_name(function)
             self._func_name = function
         else:
             self._func = function
             self._func_name = _name_of(function, "HybridLambda")
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Call the wrapped function: by the rules of MXNet 2.0 on arrays alone.
+
+        Args:
+            x: First input of the function.
+            *args: Further inputs.
+        """
+        return super().forward(x, *args) if self.has_hybrid_forward else self._func(x, *args)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, *args: Any) -> Any:
         """Call the wrapped function.

@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.activations import activation_of
@@ -132,7 +133,8 @@ class ConvLayer(HybridBlock):
         in_channels = (shape[self._in_axis] if shape else 0) or None
         channels = f"{in_channels} -> {self._channels}"
         if self._transposed and shape:
-            channels = f"{shape[1]} -> {shape[0]}"  # as MXNet prints it
+            ends = shape[:2] if follows_mxnet2() else shape[1::-1]  # 1.9 prints them reversed
+            channels = f"{ends[0]} -> {ends[1]}"
         fields = [
             channels,
             f"kernel_size={settings['kernel']}",

@@ -181,7 +181,8 @@ def array_on(arrays: Mapping[Context, NDArray], ctx: Context | None, what: str) 
         found = arrays.get(cpu(ctx.device_id))
     if found is None:
         raise ParameterError(
-            f"{what}: expected a context of {list(arrays)}, where it was initialized, got {ctx}"
+            f"{what}: expected a context of {list(arrays)}, where it was initialized, got {ctx}; "
+            "move the input with x.as_in_context(...), or initialize on both: initialize(ctx=[...])"
         )
     return found
 

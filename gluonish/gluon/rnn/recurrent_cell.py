@@ -20,6 +20,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.hybrid_graph import Graph, ImperativeCall
 from gluonish.gluon.block.protocols import Named
 from gluonish.gluon.parameter import ParameterDict
+from gluonish.gluon.rnn.new_state import new_state
 from gluonish.gluon.rnn.sequence import (
     arranged,
     as_array,
@@ -157,7 +158,7 @@ class RecurrentCell(Block):
         for info in self.state_info(batch_size):
             self._init_counter += 1
             name = f"{self._prefix}begin_state_{self._init_counter}"
-            states.append(func(name=name, **{**info, **kwargs}))
+            states.append(new_state(func, name, {**info, **kwargs}))
         if func is nd.zeros and is_np_array():
             return [state.as_np_ndarray() for state in states]
         return states

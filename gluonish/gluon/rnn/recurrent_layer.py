@@ -14,11 +14,12 @@ from gluonish.core.number_check import DeferErrorToCall, check_numbers
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.core.tracebacks import shorten
 from gluonish.gluon.block.arguments import check_one_kind
-from gluonish.gluon.block.block_errors import input_error
+from gluonish.gluon.block.block_errors import described_block, input_error
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.parameter import Init
+from gluonish.gluon.rnn.new_state import new_state
 from gluonish.gluon.rnn.packed import fit_arrays, packed_size
 from gluonish.gluon.rnn.rnn_cell import GRUCell, LSTMCell, LSTMPCell, RNNCell
 from gluonish.gluon.rnn.sequential_cell import (
@@ -253,7 +254,7 @@ class RecurrentLayer(HybridBlock):
             **kwargs: Further arguments of ``func``; they override shape, dtype, layout and name.
         """
         states = [
-            func(name=f"{self.prefix}h0_{i}", **{**info, **kwargs})
+            new_state(func, f"{self.prefix}h0_{i}", {**info, **kwargs})
             for i, info in enumerate(self.state_info(batch_size))
         ]
         if func is nd.zeros and is_np_array():
@@ -400,15 +401,18 @@ class RecurrentLayer(HybridBlock):
     def _check_states(self, inputs: Any, states: Sequence[Any]) -> None:
         infos = self.state_info(0)
         if len(states) != len(infos):
-            raise ArgumentError(f"{self.name}: expected {len(infos)} states, got {len(states)}")
+            raise ArgumentError(
+                f"{described_block(self)}: expected {len(infos)} states, got {len(states)}; pass "
+                "layer.begin_state(batch_size), or none for zeros"
+            )
         if isinstance(inputs, Symbol) or len(inputs.shape) != 3:
             return
         batch_size = inputs.shape[self._layout.index("N")]
         for info, state in zip(self.state_info(batch_size), states, strict=True):
             if state.shape != info["shape"]:
                 raise ArgumentError(
-                    f"{self.name}: expected a recurrent state of shape {info['shape']}, got "
-                    f"{state.shape}"
+                    f"{described_block(self)}: expected a recurrent state of shape "
+                    f"{info['shape']}, got {state.shape}; this batch has {batch_size} samples"
                 )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import gluonish.ndarray as nd
 from gluonish.autograd import pause
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
+from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.paths import described
 from gluonish.ndarray import NDArray, zeros
@@ -124,7 +125,7 @@ def groups(
 
 def clip_global_norm(
     arrays: Sequence[NDArray], max_norm: float, check_isfinite: bool = True
-) -> np.float32 | NDArray:
+) -> np.float32 | float | NDArray:
     """Scale arrays in place so that their joint 2-norm is at most ``max_norm``.
 
     To clip the gradients of a Trainer, call this between `Trainer.allreduce_grads` and
@@ -138,7 +139,8 @@ def clip_global_norm(
             call returns without waiting.
 
     Returns:
-        The norm before scaling: a ``numpy.float32``, or without ``check_isfinite`` an array (1,).
+        The norm before scaling: a ``numpy.float32``, a ``float`` by the rules of MXNet 2.0, or
+        without ``check_isfinite`` an array (1,).
 
     Raises:
         ArgumentError: ``arrays`` is empty.
@@ -182,4 +184,4 @@ def clip_global_norm(
     if not check_isfinite:
         return norm
     found: np.float32 = norm.asscalar()
-    return found
+    return float(found) if follows_mxnet2() else found

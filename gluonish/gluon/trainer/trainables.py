@@ -11,6 +11,7 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import as_float
+from gluonish.core.program_lines import warn_at_line
 from gluonish.gluon.parameter import Parameter, ParameterDict
 from gluonish.gluon.parameter.paths import described
 from gluonish.kvstore import KVStoreBase
@@ -169,6 +170,12 @@ def _leaf_of(array: NDArray) -> Leaf:
     return leaf if isinstance(leaf, Leaf) else Leaf(array, "null")
 
 
+def _named(optimizer: object) -> str:
+    if isinstance(optimizer, type):
+        return f"the class {optimizer.__name__}; create it: {optimizer.__name__}()"
+    return f"{type(optimizer).__name__} {optimizer!r:.60}; pass 'sgd' or mx.optimizer.SGD()"
+
+
 def parameter_list(params: Any) -> list[Parameter]:
     """Return the unique parameters to train; those of a dict sorted by name.
 
@@ -185,6 +192,11 @@ def parameter_list(params: Any) -> list[Parameter]:
         raise ArgumentTypeError(
             f"Trainer: expected a list or dict of Parameters, got {type(params).__name__}; pass "
             "net.collect_params()"
+        )
+    if named and not params:
+        warn_at_line(
+            "Trainer: expected Parameters to train, got none; layers in a Python list or dict are "
+            "no children of a Block: nn.Sequential is a list of layers"
         )
     for param in params:
         if not isinstance(param, Parameter):
@@ -240,7 +252,7 @@ def make_optimizer(
         return create_optimizer(optimizer, param_dict=param_dict, **(settings or {}))
     if not isinstance(optimizer, Optimizer):
         raise ArgumentTypeError(
-            f"Trainer: expected an Optimizer or its name, got {optimizer!r}; call the class"
+            f"Trainer: expected an Optimizer or its name, got {_named(optimizer)}"
         )
     if settings:
         raise ArgumentError(
@@ -275,6 +287,10 @@ def check_store_arguments(kvstore: Any, compression: Any, update: Any) -> None:
         compression_from(compression)
 
 
+class ZeroBatchError(ArgumentError, ZeroDivisionError):
+    """Raised for a batch of no samples; a ZeroDivisionError, too, as in MXNet."""
+
+
 def check_batch_size(what: str, batch_size: Any) -> float:
     """Return the batch size, a number above 0 or an array of one element, as a float.
 
@@ -287,7 +303,8 @@ def check_batch_size(what: str, batch_size: Any) -> float:
     else:
         samples = as_float(f"Trainer.{what}", "batch_size", batch_size)
     if not samples > 0:
-        raise ArgumentError(f"Trainer.{what}: expected batch_size above 0, got {samples:g}")
+        refusal = ArgumentError if samples else ZeroBatchError
+        raise refusal(f"Trainer.{what}: expected batch_size above 0, got {samples:g}")
     return samples
 
 

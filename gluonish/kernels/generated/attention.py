@@ -18,6 +18,7 @@ from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT32, INT64
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import CompiledKernel, available
+from gluonish.kernels.generated.attention_amx import supports_amx
 from gluonish.kernels.generated.attention_code import PARAMS, forward_kernel
 from gluonish.kernels.generated.attention_gradient_code import PARAMS as BACKWARD_PARAMS
 from gluonish.kernels.generated.attention_gradient_code import backward_kernel
@@ -151,8 +152,13 @@ def _common(q: _Layout, k: _Layout, v: _Layout, attrs: Attrs) -> dict[str, int]:
     }
 
 
-def _variant(inputs: Sequence[_Layout], attrs: Attrs, keys: int) -> Variant:
+def _variant(
+    inputs: Sequence[_Layout], attrs: Attrs, q: _Layout, k: _Layout, v: _Layout
+) -> Variant:
     """Return the variant for inputs; `dropout` is set as if weights were dropped.
+
+    Args:
+        q: Layout of the queries by heads; `k` and `v` are those of keys and values.
 
     Raises:
         RefusedError: The lengths are not contiguous.
@@ -160,14 +166,17 @@ def _variant(inputs: Sequence[_Layout], attrs: Attrs, keys: int) -> Variant:
     mask, lengths = optional_inputs(inputs[3:], attrs)
     if lengths is not None and not lengths.is_contiguous():
         raise RefusedError("attention: expected contiguous lengths, got strided ones")
-    dropout = "" if not attrs["dropout"] else "any" if keys % 4 else "aligned"
+    dropout = "" if not attrs["dropout"] else "any" if k.shape[2] % 4 else "aligned"
+    kind = _KINDS[q.dtype]
+    scale = scale_of(attrs["scale"], q.shape[3])
     return Variant(
-        kind=_KINDS[inputs[0].dtype],
+        kind=kind,
         mask="" if mask is None else _MASKS[mask.dtype],
         lengths="" if lengths is None else lengths.dtype.name,
         pairs=lengths is not None and len(lengths.shape) > 1,
         capped=attrs["softcap"] is not None,
         dropout=dropout,
+        amx=kind == "bfloat16" and supports_amx(q.shape[3], v.shape[3], scale),
     )
 
 
@@ -265,7 +274,7 @@ class _ForwardPlan(_Plan):
         samples, heads, queries, _ = q.shape
         steps = samples * heads * -(-queries // tile_size())
         work = math.prod(q.shape) * k.shape[2]
-        variant = _variant(inputs, attrs, k.shape[2])
+        variant = _variant(inputs, attrs, q, k, v)
         self._attrs = attrs
         self._arguments = (PARAMS, params, steps, work)
         self._variants = (variant._replace(dropout=""), variant)
@@ -314,7 +323,7 @@ class _BackwardPlan(_Plan):
         params["raw_scale"] = _bits(scale_of(attrs["scale"], queries.shape[3]))
         self._attrs = attrs
         self._params = params
-        self._variant = _variant((q, k, v, *rest), attrs, keys.shape[2])
+        self._variant = _variant((q, k, v, *rest), attrs, queries, keys, values)
         self._jobs = queries.shape[0] * keys.shape[1]
         self._keys = keys.shape[2]
         self._work = 3 * math.prod(queries.shape) * self._keys

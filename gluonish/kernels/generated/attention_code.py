@@ -8,24 +8,21 @@ order of elements in memory.
 from typing import NamedTuple
 
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
+from gluonish.kernels.compiler.amx_code import AmxAssembler
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
+from gluonish.kernels.generated.attention_amx import AmxProducts
 from gluonish.kernels.generated.attention_panels import (
     BLOCK,
     FLOAT,
     LN_2,
     OPTIONS,
     SIZES,
-    Copies,
     Matrix,
     Scores,
     Tile,
     Variant,
-    block_rows,
     fill,
-    gather,
     load_row,
-    multiply,
-    multiply_to_panel,
     panel_at,
     panels,
     row_nbytes,
@@ -34,6 +31,7 @@ from gluonish.kernels.generated.attention_panels import (
     tile_size,
     version,
 )
+from gluonish.kernels.generated.attention_products import FloatProducts, Products
 
 _LOWEST = -3.4e38  # no score in units of log 2 that is finite in float32 is much lower
 
@@ -46,9 +44,14 @@ def forward_kernel(variant: Variant) -> CompiledKernel:
     """Return the kernel of the output and the logarithms of sums; a step is a tile."""
 
     def text() -> str:
-        code = Assembler(PARAMS)
-        _write(code, variant)
-        return code.finish()
+        if variant.amx:
+            code = AmxAssembler(PARAMS)
+            with code.registers():
+                _write(code, variant, AmxProducts(code, variant))
+            return code.finish()
+        plain = Assembler(PARAMS)
+        _write(plain, variant, FloatProducts(plain, variant))
+        return plain.finish()
 
     return compile_assembly(f"attention {variant} {lanes()} {version()}", text)
 
@@ -57,58 +60,47 @@ class _Memory(NamedTuple):
     """Addresses of the panels of a tile, on the stack.
 
     Attributes:
-        queries: Panels of the queries, scaled.
         out: Panels of the weighted sums of values.
         top: For each panel, a row of the largest scores.
         total: For each panel, a row of the sums of weights.
         scores: A panel of the scores of a block.
-        copies: Memory for the mask, and for converted keys and values.
+        mask: A panel of the mask of a block; None without one.
     """
 
-    queries: Value
     out: Value
     top: Value
     total: Value
     scores: Value
-    copies: Copies
+    mask: Value | None
 
 
 def _reserve(code: Assembler, variant: Variant) -> _Memory:
-    params, row = code.params, row_nbytes()
+    row = row_nbytes()
     block = code.number(BLOCK * row)
-    width, value_width = params["width"], params["value_width"]
     return _Memory(
-        queries=code.reserve(code.product(width, panels() * row)),
-        out=code.reserve(code.product(value_width, panels() * row)),
+        out=code.reserve(code.product(code.params["value_width"], panels() * row)),
         top=code.reserve(code.number(panels() * row)),
         total=code.reserve(code.number(panels() * row)),
         scores=code.reserve(block),
-        copies=Copies.reserve(code, variant),
+        mask=code.reserve(block) if variant.mask else None,
     )
 
 
-def _write(code: Assembler, variant: Variant) -> None:
+def _write(code: Assembler, variant: Variant, products: Products) -> None:
     params = code.params
     memory = _reserve(code, variant)
-    scale = code.number_of_bits(params["scale"])
     with code.loop(code.begin, code.end) as step:
         tile = _tile(code, step)
-        rows = tile.rows_of("q", variant.kind)
-        last = code.difference(params["queries"], 1)
         fill(code, _LOWEST, tile.panels, memory.top)
         fill(code, 0, tile.panels, memory.total)
         fill(code, 0, code.product(tile.panels, params["value_width"]), memory.out)
-        with code.loop(0, tile.panels) as panel:
-            target = panel_at(code, memory.queries, panel, params["width"])
-            first = tile.first_of(panel)
-            gather(code, rows, first, last, params["width"], target, scale, variant.kind)
+        products.begin(tile)
         start, stop = tile.keys_in_reach(variant)
         with code.loop(start, stop, BLOCK) as key:
             count = code.least(code.number(BLOCK), code.difference(stop, key))
-            keys = block_rows(code, tile, "k", key, count, memory.copies.keys, variant)
-            values = block_rows(code, tile, "v", key, count, memory.copies.values, variant)
+            products.begin_block(tile, key, count)
             with code.loop(0, tile.panels) as panel:
-                _visit(code, tile, panel, key, count, keys, values, memory, variant)
+                _visit(code, tile, panel, key, count, products, memory, variant)
         with code.loop(0, tile.panels) as panel:
             _finish(code, tile, panel, memory, variant)
 
@@ -135,67 +127,29 @@ def _visit(
     panel: Value,
     key: Value,
     count: Value,
-    keys: Matrix,
-    values: Matrix,
+    products: Products,
     memory: _Memory,
     variant: Variant,
 ) -> None:
     """Let the queries of a panel attend to a block of keys."""
-    params, step = code.params, row_nbytes()
     count = tile.keys_of_panel(panel, key, count)
-    queries = panel_at(code, memory.queries, panel, params["width"])
-    multiply_to_panel(code, keys, count, params["width"], queries, memory.scores)
-    scores = Scores(code, variant, memory.scores, memory.copies.mask)
+    scores = Scores(code, variant, memory.scores, memory.mask)
+    products.multiply_keys(panel, count, scores)
     scores.cap(count)
     scores.hide(tile, panel, key, count)
-    shrink = _weigh(code, scores, count, panel, memory)
-    scores.drop(tile, panel, key, count)
-    out = panel_at(code, memory.out, panel, params["value_width"])
-
-    def start(row: Value) -> list[Value]:
-        line = load_row(code, code.sum(out, code.product(row, step)))
-        return [code.multiply(x, y) for x, y in zip(line, shrink, strict=True)]
-
-    multiply(
-        code,
-        values.transposed,
-        params["value_width"],
-        count,
-        Matrix(scores.at, step, FLOAT),
-        start,
-        lambda row, sums: store_row(code, sums, code.sum(out, code.product(row, step))),
-    )
-
-
-def _weigh(
-    code: Assembler, scores: Scores, count: Value, panel: Value, memory: _Memory
-) -> list[Value]:
-    """Turn scores into weights; return the factors of all weights so far, for a larger maximum."""
     offset = code.product(panel, row_nbytes())
     top_at, total_at = code.sum(memory.top, offset), code.sum(memory.total, offset)
     before = load_row(code, top_at)
-
-    def raise_tops(row: Value, tops: list[Value]) -> list[Value]:
-        line = load_row(code, scores.line(row))
-        return [code.larger(x, top) for x, top in zip(line, tops, strict=True)]
-
-    tops = code.fold(0, count, 1, before, raise_tops)
+    tops = products.largest(scores, count, before)
     store_row(code, tops, top_at)
     shrink = [
         code.power_of_two(code.subtract(old, top)) for old, top in zip(before, tops, strict=True)
     ]
     totals = [code.multiply(x, y) for x, y in zip(load_row(code, total_at), shrink, strict=True)]
-
-    def weigh(row: Value, sums: list[Value]) -> list[Value]:
-        line = load_row(code, scores.line(row))
-        weights = [
-            code.power_of_two(code.subtract(x, top)) for x, top in zip(line, tops, strict=True)
-        ]
-        store_row(code, weights, scores.line(row))
-        return [code.add(x, y) for x, y in zip(sums, weights, strict=True)]
-
-    store_row(code, code.fold(0, count, 1, totals, weigh), total_at)
-    return shrink
+    store_row(code, products.weigh(scores, count, tops, totals), total_at)
+    scores.drop(tile, panel, key, count)
+    out = panel_at(code, memory.out, panel, code.params["value_width"])
+    products.add_values(scores, count, shrink, out)
 
 
 def _finish(code: Assembler, tile: Tile, panel: Value, memory: _Memory, variant: Variant) -> None:

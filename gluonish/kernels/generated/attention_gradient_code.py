@@ -11,25 +11,27 @@ order of elements in memory.
 from typing import NamedTuple
 
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
+from gluonish.kernels.compiler.amx_code import AmxAssembler
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
+from gluonish.kernels.generated.attention_gradient_amx import AmxGradientProducts
+from gluonish.kernels.generated.attention_gradient_products import (
+    FloatGradientProducts,
+    GradientProducts,
+    padded,
+)
 from gluonish.kernels.generated.attention_panels import (
     BLOCK,
     FLOAT,
     LOG2_E,
     OPTIONS,
     SIZES,
-    Copies,
     Matrix,
     Scores,
     Tile,
     Variant,
-    block_rows,
-    convert_rows,
     fill,
     gather,
     load_row,
-    multiply,
-    multiply_to_panel,
     panel_at,
     panel_width,
     panels,
@@ -56,9 +58,14 @@ def backward_kernel(variant: Variant) -> CompiledKernel:
     """Return the kernel of the gradients; a step is a share."""
 
     def text() -> str:
-        code = Assembler(PARAMS)
-        _write(code, variant)
-        return code.finish()
+        if variant.amx:
+            code = AmxAssembler(PARAMS)
+            with code.registers():
+                _write(code, variant, AmxGradientProducts(code, variant))
+            return code.finish()
+        plain = Assembler(PARAMS)
+        _write(plain, variant, FloatGradientProducts(plain, variant))
+        return plain.finish()
 
     return compile_assembly(f"attention backward {variant} {lanes()} {version()}", text)
 
@@ -67,66 +74,45 @@ class _Memory(NamedTuple):
     """Addresses of memory on the stack.
 
     Attributes:
-        queries: Panels of the scaled queries of a tile.
         grads: Panels of the tile's gradient of the output.
         sums: Panels of the tile's gradient of the queries.
-        query_rows: The scaled queries, as rows of whole panels.
-        grad_rows: The gradient of the output, as such rows.
         logs: For each panel, a row of the logarithms of sums, in units of log 2.
         inner: For each panel, a row of the sums D.
-        weights: A panel of the scores of a block, then its weights.
-        slopes: A panel of the gradient of the weights, then of the scores.
+        scores: A panel of the scores of a block.
+        slopes: A panel of the gradient of the weights.
         bends: A panel of the derivatives of a cap; None without one.
         factors: A panel of the factors of a dropout; None without one.
-        copies: Memory for the mask, and for converted keys and values.
+        mask: A panel of the mask; None without one.
     """
 
-    queries: Value
     grads: Value
     sums: Value
-    query_rows: Matrix
-    grad_rows: Matrix
     logs: Value
     inner: Value
-    weights: Value
+    scores: Value
     slopes: Value
     bends: Value | None
     factors: Value | None
-    copies: Copies
-
-
-def _padded(code: Assembler, columns: Value) -> Value:
-    """Return the columns of whole panels that hold some columns."""
-    count, _ = code.divide(code.sum(columns, panel_width() - 1), code.number(panel_width()))
-    return code.product(count, panel_width())
+    mask: Value | None
 
 
 def _reserve(code: Assembler, variant: Variant) -> _Memory:
     params, row = code.params, row_nbytes()
-    width, value_width = params["width"], params["value_width"]
     block = code.number(BLOCK * row)
-
-    def rows(columns: Value) -> Matrix:
-        line = code.product(_padded(code, columns), FLOAT)
-        return Matrix(code.reserve(code.product(line, tile_size())), line, FLOAT)
-
     return _Memory(
-        queries=code.reserve(code.product(width, panels() * row)),
-        grads=code.reserve(code.product(value_width, panels() * row)),
-        sums=code.reserve(code.product(width, panels() * row)),
-        query_rows=rows(width),
-        grad_rows=rows(value_width),
+        grads=code.reserve(code.product(params["value_width"], panels() * row)),
+        sums=code.reserve(code.product(params["width"], panels() * row)),
         logs=code.reserve(code.number(panels() * row)),
         inner=code.reserve(code.number(panels() * row)),
-        weights=code.reserve(block),
+        scores=code.reserve(block),
         slopes=code.reserve(block),
         bends=code.reserve(block) if variant.capped else None,
         factors=code.reserve(block) if variant.dropout else None,
-        copies=Copies.reserve(code, variant),
+        mask=code.reserve(block) if variant.mask else None,
     )
 
 
-def _write(code: Assembler, variant: Variant) -> None:
+def _write(code: Assembler, variant: Variant, products: GradientProducts) -> None:
     params = code.params
     memory = _reserve(code, variant)
     shared_heads, _ = code.divide(params["heads"], params["group"])
@@ -143,22 +129,22 @@ def _write(code: Assembler, variant: Variant) -> None:
         ):
             tile = Tile(code, sample, number, first)
             _prepare(code, tile, memory, variant)
+            products.begin(tile)
             start, stop = tile.keys_in_reach(variant)
             start, stop = code.greatest(start, first_key), code.least(stop, end_key)
             with code.loop(start, stop, BLOCK) as key:
                 count = code.least(code.number(BLOCK), code.difference(stop, key))
-                keys = block_rows(code, tile, "k", key, count, memory.copies.keys, variant)
-                values = block_rows(code, tile, "v", key, count, memory.copies.values, variant)
+                products.begin_block(tile, key, count)
                 with code.loop(0, tile.panels) as panel:
-                    _visit(code, tile, panel, key, count, keys, values, memory, variant)
-            _finish(code, tile, share, memory)
+                    _visit(code, tile, panel, key, count, products, memory, variant)
+            _finish(code, tile, share, products, memory)
 
 
 def _clear(code: Assembler, tile: Tile, first_key: Value, end_key: Value) -> None:
     """Set the gradients of the share's keys and values to zero."""
     for name, width in (("dk", "width"), ("dv", "value_width")):
         rows = tile.rows_of(name, "float32", shared=True)
-        columns = _padded(code, code.params[width])
+        columns = padded(code, code.params[width])
         with (
             code.loop(first_key, end_key) as row,
             code.loop(0, columns, panel_width()) as column,
@@ -168,38 +154,16 @@ def _clear(code: Assembler, tile: Tile, first_key: Value, end_key: Value) -> Non
 
 
 def _prepare(code: Assembler, tile: Tile, memory: _Memory, variant: Variant) -> None:
-    """Read the queries and gradients of a tile, and compute the sums D."""
+    """Read the gradients of a tile's outputs, and compute the sums D."""
     params, kind = code.params, variant.kind
-    width, value_width = params["width"], params["value_width"]
-    scale, raw = (code.number_of_bits(params[name]) for name in ("scale", "raw_scale"))
-    rows, grads, outs = (tile.rows_of(name, kind) for name in ("q", "grad", "out"))
+    value_width = params["value_width"]
+    grads, outs = (tile.rows_of(name, kind) for name in ("grad", "out"))
     last = code.difference(params["queries"], 1)
-    fill(code, 0, code.product(tile.panels, width), memory.sums)
-    # Columns that fill up the rows of a panel are multiplied, and must not become NaN.
-    _clear_rows(code, memory.query_rows, _padded(code, width))
-    _clear_rows(code, memory.grad_rows, _padded(code, value_width))
-    for source, target, columns, factor in (
-        (rows, memory.query_rows, width, raw),
-        (grads, memory.grad_rows, value_width, None),
-    ):
-        begin = source._replace(at=code.sum(source.at, code.product(tile.first, source.row)))
-        convert_rows(code, begin, tile.rows, columns, target, kind, factor)
+    fill(code, 0, code.product(tile.panels, params["width"]), memory.sums)
     with code.loop(0, tile.panels) as panel:
-        first = tile.first_of(panel)
-        queries = panel_at(code, memory.queries, panel, width)
-        gather(code, rows, first, last, width, queries, scale, kind)
         out = panel_at(code, memory.grads, panel, value_width)
-        gather(code, grads, first, last, value_width, out, None, kind)
+        gather(code, grads, tile.first_of(panel), last, value_width, out, None, kind)
         _sum_products(code, tile, panel, outs, memory, variant)
-
-
-def _clear_rows(code: Assembler, rows: Matrix, columns: Value) -> None:
-    with (
-        code.loop(0, tile_size()) as row,
-        code.loop(0, columns, panel_width()) as column,
-    ):
-        at = code.sum(rows.at, code.product(row, rows.row), code.product(column, FLOAT))
-        store_row(code, [code.zeros()] * vectors(), at)
 
 
 def _sum_products(
@@ -246,119 +210,63 @@ def _visit(
     panel: Value,
     key: Value,
     count: Value,
-    keys: Matrix,
-    values: Matrix,
+    products: GradientProducts,
     memory: _Memory,
     variant: Variant,
 ) -> None:
     """Add what a panel of queries and a block of keys contribute to the gradients."""
-    params, step = code.params, row_nbytes()
-    width, value_width = params["width"], params["value_width"]
+    params = code.params
     count = tile.keys_of_panel(panel, key, count)
-    scores = Scores(code, variant, memory.weights, memory.copies.mask)
-    queries = panel_at(code, memory.queries, panel, width)
-    multiply_to_panel(code, keys, count, width, queries, scores.at)
+    scores = Scores(code, variant, memory.scores, memory.mask)
+    slopes = Scores(code, variant, memory.slopes, None)
+    products.multiply_keys(panel, count, scores)
     scores.cap(count, memory.bends)
     scores.hide(tile, panel, key, count)
-    grads = panel_at(code, memory.grads, panel, value_width)
-    multiply_to_panel(code, values, count, value_width, grads, memory.slopes)
-    _differentiate(code, tile, panel, key, count, scores, memory, variant)
-    offset = code.product(panel, panel_width())
-    for source, rows, name in (
-        (memory.weights, memory.grad_rows, "dv"),
-        (memory.slopes, memory.query_rows, "dk"),
-    ):
-        left = Matrix(source, step, FLOAT)
-        right = rows._replace(at=code.sum(rows.at, code.product(offset, rows.row)))
-        target = tile.rows_of(name, "float32", shared=True)
-        target = target._replace(at=code.sum(target.at, code.product(key, target.row)))
-        columns = value_width if name == "dv" else width
-        _add_product(code, left, count, right, columns, target)
-    sums = panel_at(code, memory.sums, panel, width)
-    multiply(
-        code,
-        keys.transposed,
-        width,
-        count,
-        Matrix(memory.slopes, step, FLOAT),
-        lambda row: load_row(code, code.sum(sums, code.product(row, step))),
-        lambda row, line: store_row(code, line, code.sum(sums, code.product(row, step))),
-    )
-
-
-def _differentiate(
-    code: Assembler,
-    tile: Tile,
-    panel: Value,
-    key: Value,
-    count: Value,
-    scores: Scores,
-    memory: _Memory,
-    variant: Variant,
-) -> None:
-    """Turn scores into weights, and the gradient of weights into that of scores."""
-    offset = code.product(panel, row_nbytes())
-    logs = load_row(code, code.sum(memory.logs, offset))
-    inner = load_row(code, code.sum(memory.inner, offset))
-    slopes = Scores(code, variant, memory.slopes, None)
+    grads = panel_at(code, memory.grads, panel, params["value_width"])
+    products.multiply_values(panel, count, grads, slopes)
+    bends = None if memory.bends is None else Scores(code, variant, memory.bends, None)
     factors = None
     if memory.factors is not None:
         factors = Scores(code, variant, memory.factors, None)
         fill(code, 1, code.number(BLOCK), factors.at)
         factors.drop(tile, panel, key, count)
-    with code.loop(0, count) as row:
-        weights = [
-            code.power_of_two(code.subtract(x, log))
-            for x, log in zip(load_row(code, scores.line(row)), logs, strict=True)
-        ]
+    offset = code.product(panel, row_nbytes())
+    logs = load_row(code, code.sum(memory.logs, offset))
+    inner = load_row(code, code.sum(memory.inner, offset))
+
+    def differentiate(row: Value) -> tuple[list[Value], list[Value]]:
+        """Return a key's weights, and the gradient of its scores."""
         line = load_row(code, slopes.line(row))
+        weights = products.weights(load_row(code, scores.line(row)), logs)
         used = weights
         if factors is not None:
             shares = load_row(code, factors.line(row))
             line = [code.multiply(x, y) for x, y in zip(line, shares, strict=True)]
             used = [code.multiply(x, y) for x, y in zip(weights, shares, strict=True)]
-        store_row(code, used, scores.line(row))
         made = [
             code.multiply(weight, code.subtract(x, total))
             for weight, x, total in zip(weights, line, inner, strict=True)
         ]
-        if memory.bends is not None:
-            at = code.sum(memory.bends, code.product(row, row_nbytes()))
-            made = [code.multiply(x, y) for x, y in zip(made, load_row(code, at), strict=True)]
-        store_row(code, made, slopes.line(row))
+        if bends is not None:
+            bent = load_row(code, bends.line(row))
+            made = [code.multiply(x, y) for x, y in zip(made, bent, strict=True)]
+        return used, made
+
+    sums = panel_at(code, memory.sums, panel, params["width"])
+    products.add(tile, panel, key, count, differentiate, scores, slopes, sums)
 
 
-def _add_product(
-    code: Assembler, left: Matrix, rows: Value, right: Matrix, columns: Value, target: Matrix
+def _finish(
+    code: Assembler, tile: Tile, share: Value, products: GradientProducts, memory: _Memory
 ) -> None:
-    """Add the product of a panel of a block and rows of a tile to rows of an array."""
-    with code.loop(0, columns, panel_width()) as column:
-        offset = code.product(column, FLOAT)
-        part = right._replace(at=code.sum(right.at, offset))
-
-        start = code.sum(target.at, offset)
-
-        def load(row: Value, start: Value = start) -> list[Value]:
-            return load_row(code, code.sum(start, code.product(row, target.row)))
-
-        def store(row: Value, sums: list[Value], start: Value = start) -> None:
-            store_row(code, sums, code.sum(start, code.product(row, target.row)))
-
-        multiply(code, left, rows, code.number(panel_width()), part, load, store)
-
-
-def _finish(code: Assembler, tile: Tile, share: Value, memory: _Memory) -> None:
     """Store the gradient of a tile's queries."""
     params = code.params
-    raw = code.number_of_bits(params["raw_scale"])
     target = tile.rows_of("dq", "float32")
     start = code.sum(target.at, code.product(share, params["dq_share"]))
     with code.loop(0, tile.panels) as panel:
         first = tile.first_of(panel)
         sums = panel_at(code, memory.sums, panel, params["width"])
-        with code.loop(0, params["width"]) as column:
-            at = code.sum(sums, code.product(column, row_nbytes()))
-            store_row(code, [code.multiply(x, raw) for x in load_row(code, at)], at)
+        products.scale_queries(sums)
         rows = code.least(code.number(panel_width()), code.difference(params["queries"], first))
         part = target._replace(at=code.sum(start, code.product(first, target.row)))
         scatter(code, sums, params["width"], part, rows, "float32")

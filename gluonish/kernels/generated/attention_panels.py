@@ -55,8 +55,9 @@ def row_nbytes() -> int:
 def version() -> str:
     """Return a hash of the modules that write these kernels, for the key of generated code."""
     folder = Path(__file__).parent
-    names = ("attention_panels", "attention_code", "attention_gradient_code")
-    texts = [(folder / f"{name}.py").read_bytes() for name in names]
+    gradient = ("gradient_products", "gradient_amx", "gradient_code")
+    names = ("panels", "products", "amx", "code", *gradient)
+    texts = [(folder / f"attention_{name}.py").read_bytes() for name in names]
     return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
@@ -71,6 +72,7 @@ class Variant(NamedTuple):
         capped: Whether scores are limited by a hyperbolic tangent.
         dropout: Whether weights are dropped: "aligned" if the number of keys is a multiple of four,
             so that neighbouring keys share a block of random numbers, "any" else, or empty.
+        amx: Whether the products of bfloat16 are computed by AMX.
     """
 
     kind: str
@@ -79,6 +81,7 @@ class Variant(NamedTuple):
     pairs: bool = False
     capped: bool = False
     dropout: str = ""
+    amx: bool = False
 
     @property
     def itemsize(self) -> int:

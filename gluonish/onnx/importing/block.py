@@ -90,15 +90,15 @@ class OnnxBlock(HybridBlock):
             stored.numbers = np.empty(0, stored.element.dtype)  # the parameter holds the values now
 
     def export(
-        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
-    ) -> tuple[str, str]:
+        self, path: str | os.PathLike[str] | None, epoch: int = 0, remove_amp_cast: bool = True
+    ) -> Any:
         """Export a graph for all shapes, and the parameters; see `HybridBlock.export`.
 
         The network need not be called before. If no single graph is valid for all shapes, the graph
         of the last hybridized call is exported.
 
         Args:
-            path: Prefix of the files' paths.
+            path: Prefix of the files' paths; None to return graph and arrays instead.
             epoch: Number in the name of the parameters' file.
             remove_amp_cast: Whether to leave out casts that mixed precision inserted.
 
@@ -116,6 +116,8 @@ class OnnxBlock(HybridBlock):
             return super().export(path, epoch, remove_amp_cast)
         values = {f"arg:{name}": x for name, x in found.arguments.items()}
         values |= {f"aux:{name}": x for name, x in found.auxiliary.items()}
+        if path is None:
+            return found.symbol, values
         return write_model(what, found.symbol, values, path, epoch, remove_amp_cast)
 
     def _call_graph(self, *args: Any, **kwargs: Any) -> Any:

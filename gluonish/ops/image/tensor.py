@@ -52,13 +52,20 @@ TO_TENSOR = register(
 )
 
 
+def _order(shape: tuple[int, ...]) -> str:
+    """Return advice for images with the channels last."""
+    return (
+        "; ToTensor, which moves the channels first, comes before it" if shape[-1] in (1, 3) else ""
+    )
+
+
 def _normalize_infer(data: Spec, *, mean: tuple[float, ...], std: tuple[float, ...]) -> tuple[Spec]:
     check_images("_image_normalize", data)
     channels = data.shape[-3]
     if channels not in (1, 3):
         raise OperatorError(
             "_image_normalize: expected data (channels, height, width) of 1 or 3 channels, "
-            f"got {data.shape}"
+            f"got {data.shape}{_order(data.shape)}"
         )
     for name, values in (("mean", mean), ("std", std)):
         if len(values) not in (1, channels):

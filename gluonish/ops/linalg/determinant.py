@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import INT32
-from gluonish.core.mxnet_rules import follows_mxnet1
+from gluonish.core.mxnet_rules import follows_mxnet1, follows_mxnet2
+from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import (
@@ -178,7 +179,8 @@ def _each(g: Any, a: Any) -> Any:
 
 
 def _lead(a: Spec, classic: bool) -> tuple[int, ...]:
-    return a.shape[:-2] or ((1,) if classic else ())
+    is_one = classic and not (follows_mxnet2() and is_np_shape())
+    return a.shape[:-2] or ((1,) if is_one else ())
 
 
 def _det_row(name: str, *aliases: str, classic: bool) -> Operator:

@@ -165,6 +165,8 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     features = UNKNOWN if data.shape is None else _features(data.shape, attrs["flatten"])
     dtype = next((spec.dtype for spec in (*inputs, *outputs) if spec.dtype is not None), None)
     known: list[Shape | None] = [data.shape, None, None]
+    if data.shape == ():
+        raise OperatorError("FullyConnected: expected data of at least 1 axis, got ()")
     if data.shape is not None:
         known[1:] = [(units, features), (units,)]
     if len(inputs) > 2 and inputs[2].shape is not None and len(inputs[2].shape) == 2:

@@ -5,14 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32, FLOAT64
+from gluonish.core.dtype import FLOAT32, FLOAT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number, optional
 from gluonish.core.spec import Spec
-from gluonish.ops.facts import zero_gradient
-from gluonish.ops.numpy.promotion import refuse_bool
-from gluonish.ops.numpy.reduction import AXIS, all_axes, reduced_shape
-from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.facts import Gradient
+from gluonish.ops.numpy.comparison import EQUAL
+from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
+from gluonish.ops.numpy.reduction import AXIS, all_axes, reduced_shape, sum_
+from gluonish.ops.registry import Attrs, Operator, apply, find_operator, register
+from gluonish.ops.shape.broadcast_to import unbroadcast
+from gluonish.ops.shape.reshape import reshape
 
 Axes = tuple[int, ...]
 
@@ -71,6 +75,38 @@ def _kernel(
         out[...] = real.astype(out.dtype)
 
 
+def _gradient(g: Any, a: Any, *rest: Any, **attrs: Any) -> tuple[Any, ...]:
+    """Return the gradient by the array; it flows to the neighbours of the percentile alone."""
+    *shares, out = rest
+    if not is_floating(dtype_of(a)):
+        return (None, *[None] * len(shares))
+
+    def by_array() -> Any:
+        value = cast(a, out.dtype)
+        axes = all_axes("_npi_percentile", len(a.shape), attrs["axis"])
+        lead = tuple(shares[0].shape) if shares else ()
+        shape = lead + reduced_shape(a.shape, axes, keepdims=True)
+        low, high = (
+            reshape(apply(PERCENTILE, (a, *shares), {**attrs, "interpolation": way}), shape)
+            for way in ("lower", "higher")
+        )
+        span = high - low
+        step = (reshape(out, shape) - low) / (
+            span + cast(apply(EQUAL, (span, span * 0), {}), out.dtype)
+        )
+        weight = apply(find_operator("BlockGrad"), (step,), {})
+        head, total = reshape(g, shape), None
+        for end, part in ((low, 1 - weight), (high, weight)):
+            found = cast(apply(EQUAL, (value, end), {}), out.dtype)
+            ties = sum_(found, tuple(n + len(lead) for n in axes), keepdims=True)
+            ties = ties + cast(apply(EQUAL, (ties, ties * 0), {}), out.dtype)
+            term = found * (head * part / ties)
+            total = term if total is None else total + term
+        return cast(unbroadcast(total, a.shape), dtype_of(a))
+
+    return (by_array, *[None] * len(shares))
+
+
 def _inputs(attrs: Attrs) -> tuple[str, ...]:
     return ("a", "q") if attrs["q_scalar"] is None else ("a",)
 
@@ -80,11 +116,12 @@ PERCENTILE = register(
         "_npi_percentile",
         _infer,
         _kernel,
-        zero_gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Percentiles along axis, all axes by default: for each value in q, along a new\n"
-            "first axis, or for the number q_scalar, in [0, 100]. The result is float32 unless\n"
-            "a is float64.\n\n"
+            "first axis, or for the number q_scalar, in [0, 100].\n\n"
+            "The result is float32 unless a is float64. The gradient by a flows to the elements\n"
+            "next to the percentile, which share it if they are equal; q has none.\n\n"
             "Shapes: a any, q () or (n,), output (*q.shape, *a's without the axes in axis)."
         ),
         inputs=("a", "q"),

@@ -6,6 +6,7 @@ import numpy as np
 
 from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT64, is_floating, promote
 from gluonish.core.errors import ArgumentTypeError, OperatorError
+from gluonish.core.numpy_mode import is_np_default_dtype
 from gluonish.core.spec import Spec
 
 
@@ -42,8 +43,10 @@ def scalar_dtype(data: np.dtype[Any], is_int: bool) -> np.dtype[Any]:
 
 
 def true_divide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of a quotient: float32 for integers and bool."""
-    return dtype if is_floating(dtype) else FLOAT32
+    """Return the dtype of a quotient: of integers float32, or float64 as NumPy's default."""
+    if is_floating(dtype):
+        return dtype
+    return FLOAT64 if is_np_default_dtype() else FLOAT32
 
 
 def refuse_bool(operator: str, *specs: Spec) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT64, is_floating
+from gluonish.core.dtype import BOOL, FLOAT64, INT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.mxnet_rules import follows_mxnet1
 from gluonish.core.schema import Attribute, Schema, boolean, choice, number, optional
@@ -22,7 +22,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.elementwise.cast import cast, convert
 from gluonish.ops.facts import Gradient, zero_gradient
 from gluonish.ops.numpy.comparison import EQUAL
-from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
+from gluonish.ops.numpy.promotion import dtype_of, refuse_bool, true_divide_dtype
 from gluonish.ops.reductions.arg_reduction import index_operator
 from gluonish.ops.reductions.product_gradient import others_times
 from gluonish.ops.reductions.reduction import share
@@ -190,7 +190,7 @@ PROD = _with_dtype(
 MEAN = _with_dtype(
     "_npi_mean",
     "Arithmetic mean",
-    lambda dtype: dtype if is_floating(dtype) else FLOAT32,
+    true_divide_dtype,
     _mean,
     lambda g, x, y, axes, count: spread(share(g, count), x.shape, axes),
 )

@@ -36,7 +36,10 @@ def _infer(
     blank_label: str,
 ) -> tuple[Spec, Spec]:
     if len(data.shape) != 3 or not data.shape[2] or not is_floating(data.dtype):
-        raise OperatorError(f"CTCLoss: expected floating data (T, N, classes), got {data}")
+        raise OperatorError(
+            "CTCLoss: expected floating data of 3 axes, (T, N, classes) or, by the layout of the "
+            f"loss, (N, T, classes), got {data}"
+        )
     steps, batch, _ = data.shape
     if len(label.shape) != 2 or label.shape[0] != batch or label.shape[1] > steps:
         raise OperatorError(

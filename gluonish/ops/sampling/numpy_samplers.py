@@ -5,6 +5,8 @@ depend on them; they return the noise as a hidden output, and have a gradient.
 
 References:
     D. Kingma, M. Welling, Auto-Encoding Variational Bayes, ICLR 2014.
+    M. Figurnov, S. Mohamed, A. Mnih, Implicit Reparameterization Gradients, NeurIPS 2018, for
+    `_npi_gamma`: a sample keeps its probability.
 
 _npi_bernoulli: Bernoulli samples, by probability or logit.
 """
@@ -31,9 +33,10 @@ from gluonish.core.schema import (
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.elementwise.incomplete import GAMMA_SAMPLE_SLOPE
 from gluonish.ops.elementwise.unary import EXP, LOG
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts, zero_gradient
-from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.registry import Attrs, Operator, apply, register
 from gluonish.ops.sampling.numpy_limits import (
     active,
     as_floating,
@@ -162,6 +165,27 @@ def _smooth_gradient(names: tuple[str, ...], smooth: _Smooth) -> Callable[..., t
     return gradient
 
 
+def _gamma_gradient(g: Any, *values: Any, **attrs: Any) -> tuple[Any, ...]:
+    """Return the gradients of the arrays among shape and scale."""
+    *arrays, out = values
+    work = work_dtype(out.dtype)
+    left = iter(arrays)
+    shape, scale = (
+        cast(next(left), work) if attrs[name] is None else attrs[name]
+        for name in ("shape", "scale")
+    )
+    head, standard = cast(g, work), cast(out, work) / scale
+    found = []
+    if attrs["shape"] is None:
+        found.append(head * (apply(GAMMA_SAMPLE_SLOPE, (shape, standard), {}) * scale))
+    if attrs["scale"] is None:
+        found.append(head * standard)
+    return tuple(
+        cast(unbroadcast(grad, array.shape), array.dtype)
+        for grad, array in zip(found, arrays, strict=True)
+    )
+
+
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     outputs[0] = PartialSpec(outputs[0].shape, attrs.get("dtype", FLOAT32))
 
@@ -174,6 +198,7 @@ def _sampler(
     *,
     default: object = REQUIRED,
     attributes: tuple[str, ...] = ("size", "ctx"),
+    gradient: Any = zero_gradient,
 ) -> Operator:
     """Register a sampler.
 
@@ -184,6 +209,7 @@ def _sampler(
         method: Reparameterization, or ``(xp, out, key, *parameters)`` without a gradient.
         default: Default of all parameters.
         attributes: Further attributes.
+        gradient: Gradient of a method that is not reparameterized, by its result.
     """
     smooth = method if isinstance(method, _Smooth) else None
     draw = _draw_smooth(method) if isinstance(method, _Smooth) else method
@@ -218,8 +244,8 @@ def _sampler(
             infer,
             kernel,
             Gradient(
-                zero_gradient if smooth is None else _smooth_gradient(names, smooth),
-                uses_output=smooth is not None,
+                gradient if smooth is None else _smooth_gradient(names, smooth),
+                uses_output=smooth is not None or gradient is not zero_gradient,
             ),
             doc=(
                 f"{doc}.\n\nA parameter of None is read from the next input. A parameter out of "
@@ -275,6 +301,7 @@ NUMPY_SAMPLERS = (
         ("shape", "scale"),
         _draw_each(variates.gamma),
         attributes=_TYPED,
+        gradient=_gamma_gradient,
     ),
     _sampler("_npi_gumbel", "Draw from the Gumbel distribution", _LOCATION, _GUMBEL),
     _sampler("_npi_logistic", "Draw from the logistic distribution", _LOCATION, _LOGISTIC),

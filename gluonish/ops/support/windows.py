@@ -247,13 +247,22 @@ def out_shape(data: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
 _NO_BATCH = "; x.expand_dims(axis=0) adds the axis of the batch"
 
 
+def _missing_axes(rank: int, spatial: int) -> str:
+    """Return advice for data of a rank that has a known cause."""
+    if rank == spatial + 1:
+        return _NO_BATCH
+    if rank == 2:
+        sizes = ", ".join(("depth", "height", "width")[-spatial:])
+        return f"; reshape flat samples: x.reshape((0, channels, {sizes}))"
+    return ""
+
+
 def check_rank(data: Shape, geometry: Geometry) -> None:
     """Raise OperatorError unless the data's axes are batch, channels and the kernel's axes."""
     if len(data) != len(geometry.kernel) + 2:
         raise OperatorError(
             f"Convolution: expected data of {len(geometry.kernel) + 2} axes for kernel "
-            f"{geometry.kernel}, got {data}"
-            + (_NO_BATCH if len(data) == len(geometry.kernel) + 1 else "")
+            f"{geometry.kernel}, got {data}" + _missing_axes(len(data), len(geometry.kernel))
         )
 
 

@@ -108,9 +108,9 @@ def arctan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Angle of the point (x2, x1), in radians."""
 def arctanh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Inverse hyperbolic tangent."""
-def argmax(a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
+def argmax(a: Any, axis: Any = None, out: Any = None, keepdims: builtins.bool = False) -> NumpySymbol:
     """Return the index of the first largest element along an axis, as int64."""
-def argmin(a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
+def argmin(a: Any, axis: Any = None, out: Any = None, keepdims: builtins.bool = False) -> NumpySymbol:
     """Return the index of the first smallest element along an axis; arguments as for `argmax`."""
 def argpartition(
     a: Any,
@@ -280,7 +280,7 @@ def cross(
     axisc: int = -1,
     axis: Any = None,
 ) -> NumpySymbol:
-    """Return the vector products of vectors of three elements; the other axes broadcast."""
+    """Return the vector products of vectors of two or three elements; the other axes broadcast."""
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> NumpySymbol:
     """Return the cumulative product along an axis; None for the flattened array."""
 def cumsum(
@@ -376,6 +376,8 @@ def dsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
     """Split an array of three or more axes along axis 2."""
 def dstack(arrays: Any) -> NumpySymbol:
     """Stack arrays along axis 2, which is added if they have fewer axes."""
+def dtype(dtype: Any, align: Any = False, copy: Any = False, **kwargs: Any) -> NumpySymbol:
+    """dtype(dtype, align=False, copy=False, **kwargs) --"""
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NumpySymbol:
     """Return the differences of neighbouring elements of the flattened array."""
 def einsum(*operands: Any, **kwargs: Any) -> NumpySymbol:
@@ -394,6 +396,8 @@ def empty_like(
     order: str = "C",
     subok: builtins.bool = False,
     shape: Any = None,
+    *,
+    device: Any = None,
 ) -> NumpySymbol:
     """Return an array of the same shape as another, to be filled later; it is zeroed."""
 def equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
@@ -410,6 +414,8 @@ def eye(N: int, M: Any = None, k: int = 0, dtype: Any = None, **kwargs: Any) -> 
     """Return a matrix with ones on a diagonal."""
 def fabs(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Absolute value."""
+def fill_diagonal(a: Any, val: Any, wrap: builtins.bool = False) -> NumpySymbol:
+    """Write values to the main diagonal of an array, in place."""
 def finfo(dtype: Any) -> NumpySymbol:
     """finfo(dtype)"""
 def fix(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -429,8 +435,8 @@ def float32(value: Any = 0) -> NumpySymbol:
 def float64(value: Any = 0) -> NumpySymbol:
     """Double-precision floating-point number type, compatible with Python :class:`float` and C
     ``double``."""
-def float_power(*args: Any, **kwargs: Any) -> NumpySymbol:
-    """First array elements raised to powers from second array, element-wise."""
+def float_power(x1: Any, x2: Any) -> NumpySymbol:
+    """Return ``x1`` to the power of ``x2``, in float64."""
 def floor(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """The largest integer that is not greater than x."""
 def floor_divide(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
@@ -524,11 +530,11 @@ def i0(x: Any) -> NumpySymbol:
     """Modified Bessel function of the first kind, order 0."""
 def identity(n: int, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the identity matrix of ``n`` rows, float32 by default."""
-def iinfo(int_type: Any) -> NumpySymbol:
-    """iinfo(type)"""
+def iinfo(dtype: Any) -> NumpySymbol:
+    """The limits of a type of integers: ``min``, ``max`` and ``bits``."""
 def in1d(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> NumpySymbol:
     """in1d"""
-def indices(dimensions: Any, dtype: Any = ..., ctx: Any = None, device: Any = None) -> NumpySymbol:
+def indices(dimensions: Any, dtype: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
 def inner(a: Any, b: Any) -> NumpySymbol:
     """Return the sum of products over the last axes."""
@@ -563,11 +569,11 @@ def invert(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
 def isclose(
     a: Any,
     b: Any,
-    rtol: Any = 1e-05,
-    atol: Any = 1e-08,
-    equal_nan: Any = False,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: builtins.bool = False,
 ) -> NumpySymbol:
-    """Returns a boolean array where two arrays are element-wise equal within a"""
+    """Return where ``|a - b| <= atol + rtol * |b|``, as bool; equal infinities are close."""
 def isdtype(dtype: Any, kind: Any) -> NumpySymbol:
     """Return whether an element type is of a kind."""
 def isfinite(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -645,7 +651,7 @@ def logspace(
     """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
 def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Return the matrix product over the last two axes; the others broadcast."""
-def matrix_transpose(x: Any) -> NumpySymbol:
+def matrix_transpose(x: Any = None, *, a: Any = None) -> NumpySymbol:
     """Return the array with its last two axes swapped."""
 def max(
     a: NumpySymbol | None = None,
@@ -669,7 +675,15 @@ def mean(
     out: Any = None,
     keepdims: builtins.bool = False,
 ) -> NumpySymbol:
-    """Return the mean over axes, float32 for integers; arguments as for `sum`."""
+    """Return the mean over axes; arguments as for `sum`."""
+def median(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = None,
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the median over axes: the middle element, or the mean of the two middle ones."""
 def meshgrid(*xi: Any, **kwargs: Any) -> NumpySymbol:
     """Return the coordinates of a grid."""
 def min(
@@ -704,7 +718,7 @@ def moveaxis(
 ) -> NumpySymbol:
     """Move the axes in source to the positions in destination; the others keep their order."""
 def msort(a: Any) -> NumpySymbol:
-    """msort"""
+    """Return a copy sorted along axis 0."""
 def multiply(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """x1 * x2."""
 def nan_to_num(
@@ -721,18 +735,18 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = ...)
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = ...) -> NumpySymbol:
     """Return the indices of the minimum values in the specified axis ignoring"""
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> NumpySymbol:
-    """Return the cumulative product of array elements over a given axis treating Not a"""
+    """Return the cumulative product along an axis, in which NaN counts as 1."""
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> NumpySymbol:
-    """Return the cumulative sum of array elements over a given axis treating Not a"""
+    """Return the cumulative sum along an axis, in which NaN counts as 0."""
 def nanmax(
     a: Any,
     axis: Any = None,
     out: Any = None,
-    keepdims: Any = ...,
-    initial: Any = ...,
-    where: Any = ...,
+    keepdims: builtins.bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> NumpySymbol:
-    """Return the maximum of an array or maximum along an axis, ignoring any"""
+    """Return the largest element over axes that is not NaN; NaN where all are."""
 def nanmedian(
     a: Any,
     axis: Any = None,
@@ -745,11 +759,11 @@ def nanmin(
     a: Any,
     axis: Any = None,
     out: Any = None,
-    keepdims: Any = ...,
-    initial: Any = ...,
-    where: Any = ...,
+    keepdims: builtins.bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> NumpySymbol:
-    """Return minimum of an array or minimum along an axis, ignoring any NaNs."""
+    """Return the smallest element over axes that is not NaN; arguments as for `nanmax`."""
 def nanpercentile(
     a: Any,
     q: Any,
@@ -767,11 +781,11 @@ def nanprod(
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
-    keepdims: Any = ...,
-    initial: Any = ...,
-    where: Any = ...,
+    keepdims: builtins.bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> NumpySymbol:
-    """Return the product of array elements over a given axis treating Not a"""
+    """Return the product over axes of the elements that are not NaN."""
 def nanquantile(
     a: Any,
     q: Any,
@@ -784,6 +798,34 @@ def nanquantile(
     interpolation: Any = None,
 ) -> NumpySymbol:
     """Compute the qth quantile of the data along the specified axis,"""
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the standard deviation over axes of the elements that are not NaN; see `nanvar`."""
+def nansum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: builtins.bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> NumpySymbol:
+    """Return the sum over axes of the elements that are not NaN."""
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the variance over axes of the elements that are not NaN."""
 def ndarray(
     data: Any,
     spec: Any = None,
@@ -847,6 +889,8 @@ def permute_dims(a: Any, axes: Any = None) -> NumpySymbol:
     """Return the array with its axes in the order of ``axes``: `transpose`."""
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> NumpySymbol:
     """Evaluate a piecewise-defined function."""
+def pmt(*args: Any, **kwds: Any) -> NumpySymbol:
+    """Not supported: NumPy removed ``pmt``; use the package numpy_financial."""
 def poly(seq_of_zeros: Any) -> NumpySymbol:
     """Find the coefficients of a polynomial with the given sequence of roots."""
 def polyadd(a1: Any, a2: Any) -> NumpySymbol:
@@ -871,8 +915,8 @@ def polysub(a1: Any, a2: Any) -> NumpySymbol:
     """Difference (subtraction) of two polynomials."""
 def polyval(p: Any, x: Any) -> NumpySymbol:
     """Return the values at ``x`` of the polynomial with coefficients ``p``, the highest first."""
-def positive(*args: Any, **kwargs: Any) -> NumpySymbol:
-    """Numerical positive, element-wise."""
+def positive(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Return a copy, ``+x``."""
 def pow(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """x1 to the power of x2: `power`."""
 def power(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -905,8 +949,8 @@ def product(
     """Product along axis, all axes by default, in dtype."""
 def promote_types(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Returns the data type with the smallest size and smallest scalar"""
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = ...) -> NumpySymbol:
-    """Range of values (maximum - minimum) along an axis."""
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: builtins.bool = False) -> NumpySymbol:
+    """Return the range of the elements over axes: the largest minus the smallest."""
 def pv(*args: Any, **kwds: Any) -> NumpySymbol:
     """Not supported: NumPy removed ``pv``; use the package numpy_financial."""
 def quantile(
@@ -928,7 +972,7 @@ def rate(*args: Any, **kwds: Any) -> NumpySymbol:
 def ravel(x: Any, order: str = "C") -> NumpySymbol:
     """Return a flattened copy."""
 def real(val: Any) -> NumpySymbol:
-    """Return the real part of the complex argument."""
+    """Return a copy: arrays have no imaginary part."""
 def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """1 / x."""
 def remainder(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -948,8 +992,9 @@ def reshape(
     inferred."""
 def resize(a: Any, new_shape: Any) -> NumpySymbol:
     """Return an array of a new shape, filled with repeated copies of the elements."""
-def result_type(*args: Any, **kwargs: Any) -> NumpySymbol:
-    """Returns the type that results from applying the NumPy"""
+def result_type(*arrays_and_dtypes: Any) -> NumpySymbol:
+    """Return the element type of an operation on arrays, element types and numbers, such as a
+    sum."""
 def rint(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """The nearest integer; halves to the even one."""
 def roll(
@@ -962,8 +1007,8 @@ def roll(
     out: None = None,
 ) -> NumpySymbol:
     """Shift elements by shift positions along axis; elements shifted past the end wrap around."""
-def rollaxis(a: Any, axis: Any, start: Any = 0) -> NumpySymbol:
-    """Roll the specified axis backwards, until it lies in a given position."""
+def rollaxis(a: Any, axis: int, start: int = 0) -> NumpySymbol:
+    """Return the array with an axis moved in front of another."""
 def roots(p: Any) -> NumpySymbol:
     """Return the roots of a polynomial with coefficients given in p."""
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> NumpySymbol:
@@ -1102,16 +1147,41 @@ def transpose(
     out: None = None,
 ) -> NumpySymbol:
     """Permute the axes; without axes their order is reversed."""
-def trapz(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> NumpySymbol:
-    """Integrate along the given axis using the composite trapezoidal rule."""
+def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> NumpySymbol:
+    """Return the integral along an axis by the trapezoidal rule."""
+def tri(
+    N: int,
+    M: Any = None,
+    k: int = 0,
+    dtype: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
+    """Return a matrix with ones on and below diagonal ``k``, and zeros above it."""
 def tril(m: Any, k: int = 0) -> NumpySymbol:
     """Return a matrix with zeros above diagonal ``k``."""
+def tril_indices(
+    n: int,
+    k: int = 0,
+    m: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
+    """Return the rows and the columns of the elements on and below a diagonal, int64."""
 def tril_indices_from(arr: Any, k: Any = 0) -> NumpySymbol:
     """Return the indices for the lower-triangle of arr."""
 def trim_zeros(filt: Any, trim: Any = "fb") -> NumpySymbol:
     """Remove values along a dimension which are zero along all other."""
 def triu(m: Any, k: int = 0) -> NumpySymbol:
     """Return a matrix with zeros below diagonal ``k``."""
+def triu_indices(
+    n: int,
+    k: int = 0,
+    m: Any = None,
+    ctx: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
+    """Return the rows and the columns of the elements on and above a diagonal, int64."""
 def triu_indices_from(arr: Any, k: Any = 0) -> NumpySymbol:
     """Return the indices for the upper-triangle of arr."""
 def true_divide(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
@@ -1173,7 +1243,14 @@ def var(
     """Return the variance over axes."""
 def vdot(a: Any, b: Any) -> NumpySymbol:
     """Return the sum of products of all elements."""
-def vecdot(x1: Any, x2: Any, axis: int = -1) -> NumpySymbol:
+def vecdot(
+    x1: Any = None,
+    x2: Any = None,
+    axis: Any = -1,
+    *,
+    a: Any = None,
+    b: Any = None,
+) -> NumpySymbol:
     """Return the sums of products of two arrays over one axis; the other axes broadcast."""
 def vsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
     """Split an array of two or more axes along axis 0."""

@@ -42,6 +42,9 @@ def exponential(
     device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from an exponential distribution with mean ``scale``."""
+def f(dfnum: Any, dfden: Any, size: Any = None, ctx: Any = None, device: Any = None) -> NumpySymbol:
+    """Draw samples from an F distribution, the ratio of two chi-square variables over their
+    ``df``."""
 def gamma(
     shape: Any,
     scale: Any = 1.0,
@@ -61,6 +64,16 @@ def gumbel(
     device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from a Gumbel distribution with mode ``loc`` and scale ``scale``."""
+def laplace(
+    loc: Any = 0.0,
+    scale: Any = 1.0,
+    size: Any = None,
+    dtype: Any = None,
+    ctx: Any = None,
+    out: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
+    """Draw samples from a Laplace distribution, the difference of two exponential variables."""
 def logistic(
     loc: Any = 0.0,
     scale: Any = 1.0,
@@ -108,7 +121,13 @@ def pareto(
     device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from a Pareto II (Lomax) distribution with shape ``a``."""
-def power(a: Any, size: Any = None) -> NumpySymbol:
+def power(
+    a: Any,
+    size: Any = None,
+    ctx: Any = None,
+    out: Any = None,
+    device: Any = None,
+) -> NumpySymbol:
     """Draw samples in [0, 1] with density ``a x ** (a - 1)``."""
 def rand(*size: int, **kwargs: Any) -> NumpySymbol:
     """Draw uniform samples from [0, 1) of a shape; keywords as for `uniform`."""
@@ -132,6 +151,8 @@ def rayleigh(
     device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from a Rayleigh distribution with mode ``scale``."""
+def seed(seed_state: int, ctx: Any = "all", device: Any = None) -> NumpySymbol:
+    """Seed the random number generators."""
 def shuffle(x: Any) -> NumpySymbol:
     """Shuffle an array along axis 0, in place."""
 def uniform(

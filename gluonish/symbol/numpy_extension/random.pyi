@@ -17,6 +17,14 @@ def bernoulli(
     device: Any = None,
 ) -> NumpySymbol:
     """Draw samples from a Bernoulli distribution: ones and zeros."""
+def categorical(
+    data: Any,
+    shape: Any = None,
+    get_prob: bool = False,
+    dtype: Any = "int32",
+    out: Any = None,
+) -> NumpySymbol:
+    """Draw class indices from the probabilities along the last axis of ``data``."""
 def normal_n(
     loc: Any = 0.0,
     scale: Any = 1.0,

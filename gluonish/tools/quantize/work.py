@@ -78,7 +78,8 @@ def convert(arguments: argparse.Namespace) -> tuple[str, str]:
         calib_data=_Batches(data, size),
         calib_mode=arguments.mode,
     )
-    return quantized.export(arguments.output)
+    written: tuple[str, str] = quantized.export(arguments.output)
+    return written
 
 
 class _Batches:

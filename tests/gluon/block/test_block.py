@@ -51,10 +51,11 @@ def test_attribute_may_be_replaced_by_its_kind_only() -> None:
             net.first = value  # type: ignore[assignment]  # the mistake
 
 
-def test_parameter_attribute_is_not_replaced() -> None:
+def test_parameter_attribute_is_replaced() -> None:
     net = Pair()
-    with pytest.raises(ParameterError, match="got scale, which holds another"):
-        net.scale = Parameter("other", shape=(1,))
+    net.scale = Parameter("other", shape=(1,))
+    assert [p for p in net.collect_params().values() if p is net.scale] == [net.scale]
+    assert list(net._reg_params) == ["scale"]
 
 
 def test_attribute_before_the_base_constructor_is_refused() -> None:

@@ -2,6 +2,7 @@ import gc
 import mmap
 import os
 import random
+import socket
 import threading
 import time
 import warnings
@@ -23,6 +24,17 @@ from gluonish.gluon.data import (
     SequentialSampler,
     SimpleDataset,
 )
+
+
+def test_without_unix_sockets_workers_are_threads_and_a_warning_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(socket, "send_fds", raising=False)
+    with pytest.warns(UserWarning, match="num_workers=2 to be processes, got threads: .* sockets"):
+        batches = list(DataLoader(TEN, 5, num_workers=2))
+    assert len(batches) == 2
+    assert len(list(DataLoader(TEN, 5, num_workers=2, thread_pool=True))) == 2
+
 
 TEN = ArrayDataset(np.arange(20, dtype=np.float32).reshape(10, 2), np.arange(10))
 KINDS = pytest.mark.parametrize(

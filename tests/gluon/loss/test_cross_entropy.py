@@ -24,7 +24,7 @@ def test_labels_may_have_any_dtype_and_a_last_axis(dtype: str) -> None:
 
 
 def test_number_of_labels_must_fit() -> None:
-    with pytest.raises(GluonishError, match="pick"):
+    with pytest.raises(GluonishError, match=r"label .* row of pred \(3, 4\), got \(2,\)"):
         SoftmaxCELoss()(nd.zeros((3, 4)), nd.zeros((2,))).asnumpy()
 
 

@@ -122,18 +122,34 @@ _FOUND = [
 
 _SHARES = values([10.0, 50.0, 95.0])
 _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
+_ZERO = "it is zero"
 _PERCENTILES = [
     *[
-        Case("_npi_percentile", [distinct(3, 5), _SHARES], {"axis": 1, "interpolation": way})
+        Case(
+            "_npi_percentile",
+            [distinct(3, 5), _SHARES],
+            {"axis": 1, "interpolation": way},
+            wrong_grad=_ZERO,
+        )
         for way in _WAYS
     ],
-    Case("_npi_percentile", [distinct(3, 5)], {"q_scalar": 30.0}),
-    Case("_npi_percentile", [distinct(3, 5)], {"q_scalar": 30.0, "axis": (0, 1), "keepdims": True}),
-    Case("_npi_percentile", [distinct(3, 5), values(20.0)], {"axis": 0}),
-    Case("_npi_percentile", [distinct(3, 5), _SHARES], {"axis": 0, "keepdims": True}),
+    Case("_npi_percentile", [distinct(3, 5)], {"q_scalar": 30.0}, wrong_grad=_ZERO),
+    Case(
+        "_npi_percentile",
+        [distinct(3, 5)],
+        {"q_scalar": 30.0, "axis": (0, 1), "keepdims": True},
+        wrong_grad=_ZERO,
+    ),
+    Case("_npi_percentile", [distinct(3, 5), values(20.0)], {"axis": 0}, wrong_grad=_ZERO),
+    Case(
+        "_npi_percentile",
+        [distinct(3, 5), _SHARES],
+        {"axis": 0, "keepdims": True},
+        wrong_grad=_ZERO,
+    ),
     Case("_npi_percentile", [values([3, 1, 2], "int32")], {"q_scalar": 50.0}),
-    Case("_npi_percentile", [normal(4, dtype="float64")], {"q_scalar": 25.0}),
-    Case("_npi_percentile", [normal(4, dtype="float16")], {"q_scalar": 25.0}),
+    Case("_npi_percentile", [normal(4, dtype="float64")], {"q_scalar": 25.0}, wrong_grad=_ZERO),
+    Case("_npi_percentile", [normal(4, dtype="float16")], {"q_scalar": 25.0}, wrong_grad=_ZERO),
     Case("_npi_percentile", [normal(4)], {"q_scalar": 130.0}, invalid=True),
     Case("_npi_percentile", [normal(4), values([[1.0]])], invalid=True),
 ]

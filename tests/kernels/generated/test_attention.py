@@ -11,7 +11,9 @@ from gluonish import autograd, nd
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels import openmp
+from gluonish.kernels.compiler.amx_code import has_amx
 from gluonish.kernels.generated import attention
+from gluonish.kernels.generated.attention_amx import supports_amx
 from gluonish.kernels.generated.attention_panels import BLOCK, panel_width, tile_size
 from gluonish.ops.attention.scaled_dot_product import ATTENTION, ATTENTION_BACKWARD
 from gluonish.ops.kernel import RefusedError
@@ -252,3 +254,95 @@ def test_one_query_is_no_tile(
     attrs = {**ATTENTION.schema.defaults, "layout": "NTHC", "train": False, **changes}
     chosen = ATTENTION.select_fast("cpu", specs, attrs)
     assert (chosen is not None) == is_in_tiles
+
+
+needs_amx = pytest.mark.skipif(not has_amx(), reason="this processor or system has no AMX")
+AMX_SIZES = [
+    (1, 2, 1, 1, 3, 32, 32),
+    (2, 4, 2, 37, 131, 32, 64),
+    (1, 3, 3, 129, 300, 96, 32),
+    (2, 1, 1, 200, 77, 64, 160),
+]
+
+
+def hold_amx(sizes: Any, optional: Any = None, **attrs: Any) -> None:
+    """Compare output and gradients of bfloat16, by AMX, with those of float32 of equal arrays."""
+    random = np.random.default_rng(sizes[4])
+    n, h, groups, t, s, c, v = sizes
+    shapes = [(n, h, t, c), (n, groups, s, c), (n, groups, s, v), (n, h, t, v)]
+    arrays = [
+        random.standard_normal(x).astype(ml_dtypes.bfloat16).astype(np.float32) for x in shapes
+    ]
+    found = results(arrays[:3], arrays[3], "bfloat16", optional or {}, **attrs)
+    exact = results(arrays[:3], arrays[3], "float32", optional or {}, **attrs)
+    for name, x, y in zip(("out", "dq", "dk", "dv"), found, exact, strict=True):
+        # Weights and results are rounded to 8 bits.
+        error = np.abs(x - y).max() / max(1, np.abs(y).max())
+        assert error < 2**-6, (name, error)
+
+
+@needs_amx
+@pytest.mark.parametrize("sizes", AMX_SIZES, ids=str)
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {},
+        {"causal": True},
+        {"window": 9, "causal": True},
+        {"softcap": 2.0},
+        {"dropout": 0.4},
+        {"scale": 0.5},
+        {"scale": -0.5},
+    ],
+    ids=str,
+)
+def test_amx_gives_what_float32_gives(sizes: Any, attrs: Any) -> None:
+    hold_amx(sizes, **attrs)
+
+
+@needs_amx
+@pytest.mark.parametrize("sizes", AMX_SIZES, ids=str)
+@pytest.mark.parametrize("kind", ["flags", "numbers", "lengths"])
+def test_amx_hides_keys(sizes: Any, kind: str) -> None:
+    random = np.random.default_rng(sizes[4])
+    n, h, _, t, s = sizes[:5]
+    optional = {
+        "flags": {"mask": random.random((n, 1, t, s)) < 0.6},
+        "numbers": {"mask": random.standard_normal((1, h, t, s)).astype(np.float32)},
+        "lengths": {"valid_length": random.integers(0, s + 1, n).astype(np.int32)},
+    }[kind]
+    hold_amx(sizes, optional)
+
+
+@needs_amx
+def test_amx_reads_no_key_behind_the_last() -> None:
+    keys = np.full((2, 1, 200, 64), np.nan, np.float32)
+    keys[:, :, :70] = 1
+    q = nd.ones((2, 1, 40, 64), dtype="bfloat16")
+    k = nd.array(keys, dtype="bfloat16")
+    for x in (q, k):
+        x.attach_grad()
+    with autograd.record():
+        out = nd.scaled_dot_product_attention(q, k, k, valid_length=nd.array([70, 70]))
+    out.backward()
+    np.testing.assert_array_equal(out.asnumpy().astype(np.float32), 1)
+    np.testing.assert_array_equal(q.grad.asnumpy().astype(np.float32), 0)
+    grad = k.grad.asnumpy().astype(np.float32)
+    np.testing.assert_allclose(grad[:, :, :70], 40 / 70, rtol=2**-8)
+    np.testing.assert_array_equal(grad[:, :, 70:], 0)
+
+
+@needs_amx
+def test_amx_adds_to_no_keys_of_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two shares of 300 keys, neither of them a multiple of 32, give what one gives."""
+    monkeypatch.setattr(attention, "_FEWEST_KEYS", 100)
+    for _ in range(5):
+        hold_amx((1, 1, 1, 300, 310, 64, 64))
+
+
+@needs_amx
+def test_amx_is_used_where_it_can_be() -> None:
+    assert supports_amx(64, 32, 0.1)
+    assert not supports_amx(48, 64, 0.1)
+    assert not supports_amx(64, 48, 0.1)
+    assert not supports_amx(64, 64, -0.1)

@@ -18,7 +18,7 @@ _PAIRS = [
     ("float16", "int64", "float16"),
     ("float32", "bool", "float32"),
     ("int8", "int64", "int64"),
-    ("uint8", "int8", "int32"),
+    ("uint8", "int8", "int16"),
     ("bool", "uint8", "uint8"),
     ("bfloat16", "float16", "float32"),
 ]

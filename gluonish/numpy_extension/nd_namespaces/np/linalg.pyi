@@ -11,6 +11,9 @@ from gluonish.numpy.linalg import eigvals as eigvals
 from gluonish.numpy.linalg import eigvalsh as eigvalsh
 from gluonish.numpy.linalg import inv as inv
 from gluonish.numpy.linalg import matrix_norm as matrix_norm
+from gluonish.numpy.linalg import matrix_power as matrix_power
+from gluonish.numpy.linalg import matrix_rank as matrix_rank
+from gluonish.numpy.linalg import multi_dot as multi_dot
 from gluonish.numpy.linalg import norm as norm
 from gluonish.numpy.linalg import pinv as pinv
 from gluonish.numpy.linalg import slogdet as slogdet
@@ -35,11 +38,5 @@ def cond(x: Any, p: Any = None) -> ndarray:
     """Compute the condition number of a matrix."""
 def lstsq(a: Any, b: Any, rcond: Any = "warn") -> ndarray:
     """Return the least-squares solution to a linear matrix equation."""
-def matrix_power(a: Any, n: Any) -> ndarray:
-    """Raise a square matrix to the (integer) power `n`."""
-def matrix_rank(A: Any, tol: Any = None, hermitian: Any = False) -> ndarray:
-    """Return matrix rank of array using SVD method"""
-def multi_dot(arrays: Any, *, out: Any = None) -> ndarray:
-    """Compute the dot product of two or more arrays in a single function call,"""
 def qr(a: Any, mode: Any = "reduced") -> ndarray:
     """Compute the qr factorization of a matrix."""

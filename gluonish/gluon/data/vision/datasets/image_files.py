@@ -64,6 +64,8 @@ class ImageFolderDataset(Dataset):
                 continue
             self.items += [(path, len(self.synsets)) for path in self._images_in(folder)]
             self.synsets.append(name)
+        if not self.items:
+            _warn(f"Found no images in {root}; a class is a folder of images: {root}/cat/1.jpg")
 
     def _images_in(self, folder: str) -> list[str]:
         paths = []
