@@ -63,6 +63,7 @@ REQUIRED = {
     "constant": {"value": 1},
     "distance": {"name": "far"},
     "fusedrnn": {"init": None, "num_hidden": 2, "num_layers": 1, "mode": "lstm"},
+    "rnnfused": {"mode": "lstm", "num_layers": 1, "state_size": 2},
     "mixed": {"patterns": [".*"], "initializers": [mx.init.Zero()]},
     "load": {"param": {"w": X}},
 }

@@ -1,5 +1,6 @@
 """FusedRNN and RNNFused: initial values of the RNN operator's packed parameters."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gluonish.ops.recurrent.layout import (
     vector_dims,
 )
 
+Init = Initializer | str | Callable[[str, NDArray], None]
 # Suffixes of the gates in the names of a cell's unpacked parameters.
 _GATE_NAMES = {
     "lstm": ("_i", "_f", "_c", "_o"),
@@ -169,15 +171,15 @@ class RNNFused(Initializer):
         state_size: int,
         bidirectional: bool = False,
         projection_size: int | None = None,
-        i2h_weight_initializer: Initializer | str | None = None,
-        h2h_weight_initializer: Initializer | str | None = None,
-        i2h_bias_initializer: Initializer | str | None = None,
-        h2h_bias_initializer: Initializer | str | None = None,
-        h2r_weight_initializer: Initializer | str | None = None,
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = None,
+        h2h_bias_initializer: Init | None = None,
+        h2r_weight_initializer: Init | None = None,
     ) -> None:
         if mode not in GATES:
             raise ArgumentError(f"RNNFused: expected mode {', '.join(GATES)}, got {mode!r}")
-        own = {
+        own: dict[str, Init | None] = {
             "i2h_weight": i2h_weight_initializer,
             "h2h_weight": h2h_weight_initializer,
             "i2h_bias": i2h_bias_initializer,
@@ -185,7 +187,7 @@ class RNNFused(Initializer):
             "h2r_weight": h2r_weight_initializer,
         }
         written = {
-            f"{name}_initializer": init.dumps() if isinstance(init, Initializer) else init
+            f"{name}_initializer": init if init is None or isinstance(init, str) else _written(init)
             for name, init in own.items()
         }
         super().__init__(
@@ -224,14 +226,21 @@ class RNNFused(Initializer):
             )
         for weights in split_parameters(values, dims):
             for label, view in _labelled(weights):
-                init = create(self._own[label] or self._default)
+                own = self._own[label]
                 filled = nd.zeros(view.shape, ctx=arr.context)
-                if self._own[label] is None:
-                    init(InitDesc(label), filled)
+                if own is None:
+                    create(self._default)(InitDesc(label), filled)
+                elif isinstance(own, str | Initializer):
+                    create(own)._init_weight(label, filled)
                 else:
-                    init._init_weight(label, filled)
+                    own(InitDesc(label), filled)
                 view[...] = filled.asnumpy()
         arr[:] = values
+
+
+def _written(init: Any) -> str:
+    """Return an initializer or a function as text."""
+    return init.dumps() if isinstance(init, Initializer) else str(init)
 
 
 def _labelled(weights: Weights) -> list[tuple[str, Any]]:

@@ -144,7 +144,9 @@ class Optimizer(UpdateCounts):
         self.set_wd_mult({})
 
     def __repr__(self) -> str:
-        usual = ("use_fused_step",) if self.use_fused_step else ()
+        usual = ["use_fused_step"] if self.use_fused_step else []
+        if getattr(self, "lazy_update", None) is not follows_mxnet2():  # the default
+            usual.append("lazy_update")
         return arguments_repr(
             self, leave_out=("aggregate_num", "param_dict", "param_idx2name", *usual)
         )

@@ -269,11 +269,11 @@ def quantize_model(
     Raises:
         ArgumentError: An argument is not one of those listed, or ``calib_data`` is missing.
     """
+    ctx = ctx if device is None else device
+    calib_data = limited(calib_data, num_calib_batches)
     return _quantized(
-        *("quantize_model", False, sym, arg_params, aux_params, data_names),
-        *(ctx if device is None else device,),
-        *(excluded_sym_names, excluded_op_names, calib_mode),
-        *(limited(calib_data, num_calib_batches), num_calib_examples),
+        *("quantize_model", False, sym, arg_params, aux_params, data_names, ctx),
+        *(excluded_sym_names, excluded_op_names, calib_mode, calib_data, num_calib_examples),
         *(quantized_dtype, quantize_mode, quantize_granularity, logger),
     )
 
@@ -304,10 +304,10 @@ def quantize_model_mkldnn(
     Raises:
         ArgumentError: An argument is not one of those listed, or ``calib_data`` is missing.
     """
+    ctx = ctx if device is None else device
+    calib_data = limited(calib_data, num_calib_batches)
     return _quantized(
-        *("quantize_model_mkldnn", True, sym, arg_params, aux_params, data_names),
-        *(ctx if device is None else device,),
-        *(excluded_sym_names, excluded_op_names, calib_mode),
-        *(limited(calib_data, num_calib_batches), num_calib_examples),
+        *("quantize_model_mkldnn", True, sym, arg_params, aux_params, data_names, ctx),
+        *(excluded_sym_names, excluded_op_names, calib_mode, calib_data, num_calib_examples),
         *(quantized_dtype, quantize_mode, quantize_granularity, logger),
     )

@@ -45,7 +45,7 @@ class Residual(HybridSequential):
         super().__init__(prefix=prefix, params=params)
         self.add(*layers)
 
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:  # type: ignore[override]  # one input
         """Add the input to the output of the layers.
 
         Args:

@@ -264,7 +264,7 @@ class HybridConcatenate(HybridSequential):
     def _empty(self) -> Self:
         return type(self)(axis=self.axis, prefix=self._prefix)
 
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:  # type: ignore[override]  # one input
         """Run every layer on the input and concatenate their outputs.
 
         Args:

@@ -151,8 +151,8 @@ class RecurrentLayer(HybridBlock):
                     ("h2h_bias", (rows,), self._h2h_bias_initializer),
                 ]
                 if projection_size is not None:
-                    shape = (width, hidden_size)
-                    declarations.append(("h2r_weight", shape, self._h2r_weight_initializer))
+                    projection = ("h2r_weight", (width, hidden_size), self._h2r_weight_initializer)
+                    declarations.append(projection)
                 for name, shape, init in declarations:
                     self._register_param(
                         f"{side}{layer}_{name}", shape=shape, init=init, dtype=dtype

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gluonish import autograd, nd
+from gluonish.core.context import current_context
 from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.core.mxnet_rules import Rules, follow_mxnet
 from gluonish.gluon import SymbolBlock, nn, rnn
@@ -39,7 +40,7 @@ names = pytest.mark.parametrize("name", ["lstm", "gru", "rnn"])
 def test_layers_have_one_vector(name: str, hybridize: bool) -> None:
     layer = layer_of(name)
     assert list(layer.collect_params()) == ["rnn_param"]
-    layer.load_parameters(GOLDEN / f"{name}.params")
+    layer.load_parameters(GOLDEN / f"{name}.params", current_context())
     layer.hybridize(hybridize)
     for _ in range(2):
         with autograd.record():
@@ -55,7 +56,7 @@ def test_layers_have_one_vector(name: str, hybridize: bool) -> None:
 def test_files_go_both_ways(name: str, tmp_path: Path) -> None:
     x = nd.array(VALUES["x"])
     layer = layer_of(name)
-    layer.load_parameters(GOLDEN / f"{name}.params")
+    layer.load_parameters(GOLDEN / f"{name}.params", current_context())
     np.testing.assert_allclose(layer(x).asnumpy(), VALUES[f"{name}/y"], atol=1e-5)
     net = nn.HybridSequential()
     net.add(layer)
@@ -66,11 +67,11 @@ def test_files_go_both_ways(name: str, tmp_path: Path) -> None:
     try:
         for file in ("paths", "names"):
             other = layer_of(name)
-            other.load_parameters(tmp_path / f"{file}.params")
+            other.load_parameters(tmp_path / f"{file}.params", current_context())
             np.testing.assert_allclose(other(x).asnumpy(), VALUES[f"{name}/y"], atol=1e-5)
         net = nn.HybridSequential()
         net.add(layer_of(name))
-        net.load_parameters(tmp_path / "nested.params")
+        net.load_parameters(tmp_path / "nested.params", current_context())
         np.testing.assert_allclose(net(x).asnumpy(), VALUES[f"{name}/y"], atol=1e-5)
         with pytest.raises(NotSupportedError, match="with a vector of all parameters"):
             other.unfuse()
@@ -91,7 +92,7 @@ def test_network_with_a_layer_is_exported(tmp_path: Path) -> None:
     y = net(x).asnumpy()
     net.export(str(tmp_path / "net"))
     files = (str(tmp_path / "net-symbol.json"), ["data"], str(tmp_path / "net-0000.params"))
-    again = SymbolBlock.imports(*files)
+    again = SymbolBlock.imports(*files, ctx=current_context())
     np.testing.assert_allclose(again(x).asnumpy(), y, atol=1e-6)
     np.testing.assert_allclose(again(x[:3]).asnumpy(), y[:3], atol=1e-6)
 
@@ -103,12 +104,14 @@ def test_single_parameter_of_a_graph_is_loaded(tmp_path: Path) -> None:
     y = net(nd.ones((1, 3)))
     net.export(str(tmp_path / "net"))
     files = (str(tmp_path / "net-symbol.json"), ["data"], str(tmp_path / "net-0000.params"))
-    assert SymbolBlock.imports(*files)(nd.ones((1, 3))).tolist() == y.tolist()
+    assert (
+        SymbolBlock.imports(*files, ctx=current_context())(nd.ones((1, 3))).tolist() == y.tolist()
+    )
 
 
 @pytest.mark.usefixtures("_mxnet2")
 def test_initializers_of_the_arrays_in_the_vector() -> None:
-    layer = rnn.GRU(4, i2h_weight_initializer=Constant(3.0), h2h_bias_initializer="ones")
+    layer: Any = rnn.GRU(4, i2h_weight_initializer=Constant(3.0), h2h_bias_initializer="ones")
     layer.initialize(One())
     layer(nd.ones((5, 2, 3)))
     found = layer.rnn_param.data().asnumpy()

@@ -274,7 +274,7 @@ class HybridRandomApply(HybridSequential):
         self.transforms = transforms
         self.p = p
 
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:  # type: ignore[override]  # one input
         """Apply the transform with the given probability; otherwise return the input unchanged.
 
         Args:
