@@ -162,7 +162,9 @@ class _Run:
         key = tuple((x.shape, x.dtype) for x in data.values())
         found = self._executors.get(key)
         if found is None:
-            symbol, every = self._symbol, {**self._arrays, **data}
+            # Copies, as later batches are written into the arrays that are bound.
+            symbol = self._symbol
+            every = {**self._arrays, **{name: array.copy() for name, array in data.items()}}
             missing = [name for name in symbol.list_inputs() if name not in every]
             if missing:
                 raise ArgumentError(

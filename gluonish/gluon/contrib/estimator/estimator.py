@@ -88,6 +88,7 @@ class Estimator:
         val_net: The network to evaluate, which may share parameters with ``net``; None for ``net``.
         val_loss: The loss of evaluation; None for ``loss``.
         batch_processor: Object that processes each batch; None for a `BatchProcessor`.
+        device: ``context`` under the name it has in MXNet 2.0.
 
     Attributes:
         logger: The Estimator's ``logging.Logger``, which writes to standard output.
