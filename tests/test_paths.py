@@ -140,6 +140,8 @@ def test_what_is_no_path_is_refused_in_our_words(bad: Any, folder: Path) -> None
     for name, use in USES.items():
         if use is mx.init.Load and taken:
             continue
+        if name == "exported" and bad is None:  # returns graph and arrays, as in MXNet 2.0
+            continue
         with pytest.raises(GluonishError) as caught:
             use(bad)
         assert "expected" in str(caught.value), name

@@ -8,13 +8,13 @@ and sums below 2 ** -126 count as zero.
 
 import ctypes
 import platform
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from struct import pack
 from typing import Any
 
+from gluonish.core.operating_system import LINUX
 from gluonish.kernels.compiler.errors import KernelError
 from gluonish.kernels.compiler.machine_code import host
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
@@ -31,7 +31,7 @@ _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18  # of Linux on x8
 @cache
 def has_amx() -> bool:
     """Whether this process may multiply bfloat16 with AMX; asks Linux for the permission."""
-    if sys.platform != "linux" or platform.machine() != "x86_64":
+    if not LINUX or platform.machine() != "x86_64":
         return False
     try:
         features = host()[1].split(",")
