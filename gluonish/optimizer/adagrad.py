@@ -48,9 +48,9 @@ class AdaGrad(RuleOptimizer):
         self, eps: float | None = None, epsilon: float | None = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        eps = given(eps, 1e-7, 1e-6) if epsilon is None else epsilon
-        check_numbers(type(self).__name__, eps=eps)
-        self.float_stable_eps = eps
+        added: float = given(eps, 1e-7, 1e-6) if epsilon is None else epsilon
+        check_numbers(type(self).__name__, eps=added)
+        self.float_stable_eps = added
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros, to accumulate squared gradients.
@@ -106,10 +106,9 @@ class AdaDelta(RuleOptimizer):
     @ordered2("learning_rate", "rho", "epsilon", "use_fused_step")
     def __init__(self, rho: float = 0.90, epsilon: float | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        epsilon = given(epsilon, 1e-5, 1e-6)
-        check_numbers(type(self).__name__, rho=rho, epsilon=epsilon)
         self.rho = rho
-        self.epsilon: float = epsilon
+        self.epsilon: float = given(epsilon, 1e-5, 1e-6)
+        check_numbers(type(self).__name__, rho=rho, epsilon=self.epsilon)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros for the running means of squared gradients and of squared steps.

@@ -36,10 +36,10 @@ class GroupAdaGrad(Optimizer):
     def __init__(
         self, eps: float | None = None, epsilon: float | None = None, **kwargs: Any
     ) -> None:
-        eps = given(eps, 1e-5, 1e-6) if epsilon is None else epsilon
+        added: float = given(eps, 1e-5, 1e-6) if epsilon is None else epsilon
         super().__init__(**kwargs)
-        check_numbers(type(self).__name__, eps=eps)
-        self.float_stable_eps = eps
+        check_numbers(type(self).__name__, eps=added)
+        self.float_stable_eps = added
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return one zero per row, to accumulate squared gradients.

@@ -75,14 +75,14 @@ class LARS(MomentumOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(momentum=momentum, **kwargs)
-        eps = given(eps, 0, 1e-8) if epsilon is None else epsilon
-        check_numbers(type(self).__name__, eta=eta, eps=eps)
+        added: float = given(eps, 0, 1e-8) if epsilon is None else epsilon
+        check_numbers(type(self).__name__, eta=eta, eps=added)
         self.momentum_correction: bool = given(momentum_correction, True, False)
         self.lazy_update: bool = given(lazy_update, True, False)
         if not follows_mxnet2():
             self.aggregate_num = self.group_limit or MXNET_OPTIMIZER_AGGREGATION_SIZE.value
         self.eta = eta
-        self.eps: float = eps
+        self.eps = added
         self.skip = 0
         self.last_lr = None
         self.cur_lr = None

@@ -86,7 +86,9 @@ class _Parser(argparse.ArgumentParser):
             )
         super().error(message)
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]  # of two overloads
+        self, args: Any = None, namespace: Any = None
+    ) -> Any:
         """Parse arguments; unknown ones are refused by the subcommand that they were passed to."""
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:

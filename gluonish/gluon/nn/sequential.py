@@ -216,7 +216,7 @@ class Concatenate(Sequential):
         params: See `Block`.
 
     Inputs:
-        x: input of every layer.
+        x, *args: inputs of every layer.
 
     Outputs:
         y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.
@@ -231,13 +231,14 @@ class Concatenate(Sequential):
     def _empty(self) -> Self:
         return type(self)(axis=self.axis, prefix=self._prefix)
 
-    def forward(self, x: Any) -> Any:
-        """Run every layer on the input and concatenate their outputs.
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Run every layer on the inputs and concatenate their outputs.
 
         Args:
-            x: Input of every layer.
+            x: First input of every layer.
+            *args: Further inputs.
         """
-        return concat(*[block(x) for block in self._children.values()], dim=self.axis)
+        return concat(*[block(x, *args) for block in self._children.values()], dim=self.axis)
 
 
 class HybridConcatenate(HybridSequential):
@@ -249,7 +250,7 @@ class HybridConcatenate(HybridSequential):
         params: See `Block`.
 
     Inputs:
-        x: input of every layer.
+        x, *args: inputs of every layer.
 
     Outputs:
         y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.
@@ -264,14 +265,15 @@ class HybridConcatenate(HybridSequential):
     def _empty(self) -> Self:
         return type(self)(axis=self.axis, prefix=self._prefix)
 
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:  # type: ignore[override]  # one input
-        """Run every layer on the input and concatenate their outputs.
+    def hybrid_forward(self, F: ModuleType, x: Tensor, *args: Tensor) -> Any:
+        """Run every layer on the inputs and concatenate their outputs.
 
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
-            x: Input of every layer.
+            x: First input of every layer.
+            *args: Further inputs.
         """
-        return F.concat(*[block(x) for block in self._children.values()], dim=self.axis)
+        return F.concat(*[block(x, *args) for block in self._children.values()], dim=self.axis)
 
 
 class Concurrent(Concatenate):

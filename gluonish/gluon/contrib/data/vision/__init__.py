@@ -2,8 +2,10 @@
 
 from gluonish.gluon.contrib.data.vision import dataloader, transforms
 from gluonish.gluon.contrib.data.vision.dataloader import (
+    BboxLabelTransform,
     ImageBboxDataLoader,
     ImageDataLoader,
+    create_bbox_augment,
     create_image_augment,
 )
 from gluonish.gluon.contrib.data.vision.transforms import (
@@ -15,6 +17,7 @@ from gluonish.gluon.contrib.data.vision.transforms import (
 )
 
 __all__ = [
+    "BboxLabelTransform",
     "ImageBboxCrop",
     "ImageBboxDataLoader",
     "ImageBboxRandomCropWithConstraints",
@@ -22,6 +25,7 @@ __all__ = [
     "ImageBboxRandomFlipLeftRight",
     "ImageBboxResize",
     "ImageDataLoader",
+    "create_bbox_augment",
     "create_image_augment",
     "dataloader",
     "transforms",
