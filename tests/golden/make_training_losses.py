@@ -61,7 +61,7 @@ def cross_entropies() -> None:
                     if not smoothing and ignore is None:
                         continue
                     sparse = kind == "sparse"
-                    arguments = {"axis": axis, "label_smoothing": smoothing}
+                    arguments: dict[str, Any] = {"axis": axis, "label_smoothing": smoothing}
                     arguments |= {"sparse_label": sparse, "ignore_label": ignore}
 
                     def compute(

@@ -107,13 +107,13 @@ class SoftmaxCrossEntropyLoss(Loss):
             )
         if ignore_label is not None and not self._sparse_label:
             raise ArgumentError(
-                f"{name}: expected sparse_label=True with ignore_label, got False; probabilities of "
-                "all classes have no label to ignore: use sample_weight"
+                f"{name}: expected sparse_label=True with ignore_label, got False; use "
+                "sample_weight with labels that are probabilities"
             )
         if z_loss and not self._has_operator():
             raise ArgumentError(
-                f"{name}: expected sparse_label=True, from_logits=False and axis=-1 with z_loss, got "
-                f"sparse_label={self._sparse_label}, from_logits={self._from_logits} and "
+                f"{name}: expected sparse_label=True, from_logits=False and axis=-1 with z_loss, "
+                f"got sparse_label={self._sparse_label}, from_logits={self._from_logits} and "
                 f"axis={self._axis}"
             )
 

@@ -71,7 +71,7 @@ class DiceLoss(Loss):
             self._num_classes = as_int(name, "num_classes", num_classes, 1)
             if axis == batch_axis:
                 raise ArgumentError(
-                    f"{name}: expected an axis of classes other than batch_axis, got {axis} for both"
+                    f"{name}: expected axis other than batch_axis, got {axis} for both"
                 )
         self._axis = axis
         self._from_probabilities = from_probabilities

@@ -31,8 +31,8 @@ class FocalLoss(Loss):
     """Focal loss of independent classes: ``-alpha_t (1 - p_t)^gamma log p_t``.
 
     p is the sigmoid of ``pred``. For a label y of 1, p_t is p and alpha_t is alpha; for 0, they are
-    1 - p and 1 - alpha. The easy samples of a frequent class thus count little. With ``gamma=0`` and
-    ``alpha=None`` it is `SigmoidBinaryCrossEntropyLoss`.
+    1 - p and 1 - alpha. The easy samples of a frequent class thus count little. With ``gamma=0``
+    and ``alpha=None`` it is `SigmoidBinaryCrossEntropyLoss`.
 
     Args:
         gamma: Exponent of the factor of easy samples, 0 or more.
