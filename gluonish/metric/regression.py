@@ -1,4 +1,4 @@
-"""Regression metrics: MAE, MSE, RMSE, PearsonCorrelation."""
+"""Regression metrics: MAE, MSE, RMSE, PearsonCorrelation, R2."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ from gluonish.metric.base import (
     pairs,
     register,
 )
+from gluonish.metric.counts import CountingMetric
 
 
 class Distance(EvalMetric):
@@ -283,3 +284,69 @@ def _add_correlation(xp: ModuleType, totals: Any, label: Any, pred: Any) -> None
         moments = _moments(xp, label, pred)
         totals[0] += moments[5] / xp.sqrt(moments[3] * moments[4])
     totals[1] += 1
+
+
+@register
+@alias("rsquared", "r_squared", "r2_score")
+class R2(CountingMetric):
+    """Coefficient of determination: ``1 - sum((y - p)^2) / sum((y - mean(y))^2)``.
+
+    The elements of all batches and axes count together. The value is NaN for constant labels.
+
+    Args:
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
+
+    Example:
+        >>> import gluonish as mx
+        >>> metric = mx.metric.R2()
+        >>> metric.update(mx.nd.array([1, 2, 3]), mx.nd.array([1, 2, 2]))
+        >>> metric.get()
+        ('r2', 0.5)
+    """
+
+    # After sum and count, the totals contain the `_moments` of labels and errors.
+    _total_count = 2 + 6
+
+    def __init__(
+        self,
+        name: str = "r2",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names, has_global_stats=True)
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Add one batch to the metric.
+
+        Args:
+            labels: A list of arrays of numbers, or one NDArray.
+            preds: Predictions, in the same form and with the same shapes.
+
+        Raises:
+            ArgumentError: Labels and predictions differ in number or in shape.
+        """
+        for label, pred in pairs(labels, preds):
+            check_label_shapes(label, pred, shape=True)
+            if label.size:
+                self._tally(_add_errors, [label], [pred])
+
+    @staticmethod
+    def _merge(before: Any, totals: Any) -> Any:
+        if not totals[2]:
+            return before
+        return np.concatenate([before[:2] + totals[:2], _merged(np, before[2:], totals[2:])])
+
+    def _value(self, sums: Any) -> float:
+        count, _, error, spread, squares, _ = sums[2:].tolist()
+        return 1 - (squares + count * error**2) / spread if spread else math.nan
+
+
+def _add_errors(xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
+    expected = label.astype(xp.float64)
+    totals[2:] = _merged(xp, totals[2:], _moments(xp, expected, expected - pred.astype(xp.float64)))
+    totals[1] += label.size
+
+
+RSquared = R2

@@ -33,6 +33,14 @@ KINDS: dict[str, tuple[dict[str, Any], str]] = {
     "loss": ({}, "numbers"),
     "torch": ({}, "numbers"),
     "caffe": ({}, "numbers"),
+    "r2": ({}, "numbers"),
+    "auroc": ({}, "binary"),
+    "averageprecision": ({}, "scores"),
+    "confusionmatrix": ({"num_classes": 3, "normalize": "true"}, "scores"),
+    "meaniou": ({"num_classes": 3}, "scores"),
+    "topkaccuracyperclass": ({"num_classes": 3, "top_k": 2}, "scores"),
+    "meanaverageprecision": ({}, "boxes"),
+    "bleu": ({"max_n": 2}, "sentences"),
 }
 
 
@@ -50,6 +58,14 @@ def batch(number: int, kind: str) -> tuple[Any, Any]:
     rng = np.random.default_rng(number)
     if kind == "numbers":
         return [nd.array(rng.normal(size=7))], [nd.array(rng.normal(size=7))]
+    if kind == "sentences":
+        labels, preds = rng.integers(0, 4, (2, 3, 6)).astype(str)
+        return [[" ".join(x)] for x in labels], [" ".join(x) for x in preds]
+    if kind == "boxes":
+        corners = np.sort(rng.random((3, 2, 2)), axis=1).reshape(3, 4)
+        label = np.concatenate([rng.integers(0, 2, (3, 1)), corners], 1)
+        pred = np.concatenate([label[:, :1], rng.random((3, 1)), corners + 0.05], 1)
+        return [nd.array(label)], [nd.array(pred)]
     classes = 2 if kind == "binary" else 3 + (kind == "classes") * number
     label, pred = rng.integers(0, classes, 7), rng.dirichlet(np.ones(classes), 7)
     return [nd.array(label)], [nd.array(pred)]
@@ -82,8 +98,9 @@ def test_sums_are_those_of_all_ranks(name: str) -> None:
     filled(expected, range(BATCHES), kind)
     before = first.get()
     found = [one.over_ranks(Ranks([first, second])) for one in (first, second)]
-    assert first.get() == before
-    assert found[0].get() == found[1].get()
+    for one, value in ((first, before), (found[0], found[1].get())):
+        assert one.get()[0] == value[0]
+        np.testing.assert_array_equal(one.get()[1], value[1])
     for one in found:
         np.testing.assert_allclose(one.get()[1], expected.get()[1], 1e-12)
         np.testing.assert_allclose(one.get_global()[1], expected.get_global()[1], 1e-12)

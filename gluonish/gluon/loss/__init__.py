@@ -11,6 +11,8 @@ from gluonish.gluon.loss.cross_entropy import (
     SoftmaxCELoss,
     SoftmaxCrossEntropyLoss,
 )
+from gluonish.gluon.loss.dice import DiceLoss
+from gluonish.gluon.loss.focal import FocalLoss, SoftmaxFocalLoss
 from gluonish.gluon.loss.linear import LinearCrossEntropyLoss
 from gluonish.gluon.loss.margin import (
     CosineEmbeddingLoss,
@@ -28,6 +30,8 @@ if not TYPE_CHECKING:
 __all__ = [
     "CTCLoss",
     "CosineEmbeddingLoss",
+    "DiceLoss",
+    "FocalLoss",
     "HingeLoss",
     "HuberLoss",
     "KLDivLoss",
@@ -42,6 +46,7 @@ __all__ = [
     "SigmoidBinaryCrossEntropyLoss",
     "SoftmaxCELoss",
     "SoftmaxCrossEntropyLoss",
+    "SoftmaxFocalLoss",
     "SquaredHingeLoss",
     "TripletLoss",
 ]

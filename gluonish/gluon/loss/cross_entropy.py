@@ -27,16 +27,19 @@ class SoftmaxCrossEntropyLoss(Loss):
         weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
         ignore_label: Label whose positions have a loss of 0, such as padding; they count in the
-            average, as with ``sample_weight``. None for no such label.
-        label_smoothing: Part s of the target that all classes share: it is 1 - s for the label's
-            class, plus s divided by the number of classes for each class.
+            average, as with ``sample_weight``, where PyTorch's mean leaves them out. None for no
+            such label. For class indices only.
+        label_smoothing: Part s of the target that all classes share, in [0, 1]: the target is
+            1 - s for the label's class, plus s divided by the number of classes for each class.
+            Labels that are probabilities are multiplied by 1 - s instead of the 1.
         z_loss: Factor of the squared logarithm of the sum of exponentials, which is added to the
             loss of each position and keeps scores near 0.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Raises:
-        ArgumentError: One of the last three is given, but labels are probabilities, ``pred`` holds
-            log-probabilities, or ``axis`` is not the last.
+        ArgumentError: ``label_smoothing`` is outside [0, 1]; ``ignore_label`` is given with labels
+            that are probabilities; or ``z_loss`` is given, but labels are probabilities, ``pred``
+            holds log-probabilities, or ``axis`` is not the last.
 
     Inputs:
         pred: any shape, unnormalized scores (logits).
@@ -47,6 +50,10 @@ class SoftmaxCrossEntropyLoss(Loss):
 
     Outputs:
         loss: (batch,), the mean over the other axes.
+
+    References:
+        C. Szegedy et al., Rethinking the Inception Architecture for Computer Vision, 2016 (label
+        smoothing).
 
     Example:
         >>> import gluonish as mx
@@ -75,20 +82,40 @@ class SoftmaxCrossEntropyLoss(Loss):
         self._axis = axis
         self._sparse_label = sparse_label
         self._from_logits = from_logits
-        self._label_check = LabelCheck(type(self) is SoftmaxCrossEntropyLoss and sparse_label)
         self._terms: dict[str, Any] = {}
         if ignore_label is not None or label_smoothing or z_loss:
-            if not sparse_label or from_logits or axis != -1:
-                raise ArgumentError(
-                    f"{type(self).__name__}: expected sparse_label=True, from_logits=False and "
-                    "axis=-1 with ignore_label, label_smoothing or z_loss, got "
-                    f"sparse_label={sparse_label}, from_logits={from_logits} and axis={axis}"
-                )
             self._terms = {
                 "ignore_label": ignore_label,
                 "label_smoothing": label_smoothing,
                 "z_loss": z_loss,
             }
+            self._check_terms(ignore_label, label_smoothing, z_loss)
+        is_checked = sparse_label and ignore_label is None and not self._has_operator()
+        self._label_check = LabelCheck(type(self) is SoftmaxCrossEntropyLoss and is_checked)
+
+    def _has_operator(self) -> bool:
+        """Whether one operator, which refuses labels out of range, computes the extra terms."""
+        is_plain = self._sparse_label and not self._from_logits and self._axis == -1
+        return bool(self._terms) and is_plain
+
+    def _check_terms(self, ignore_label: int | None, label_smoothing: float, z_loss: float) -> None:
+        """Raise ArgumentError for options out of range or that do not go together."""
+        name = type(self).__name__
+        if not 0 <= label_smoothing <= 1:
+            raise ArgumentError(
+                f"{name}: expected label_smoothing in [0, 1], got {label_smoothing}"
+            )
+        if ignore_label is not None and not self._sparse_label:
+            raise ArgumentError(
+                f"{name}: expected sparse_label=True with ignore_label, got False; use "
+                "sample_weight with labels that are probabilities"
+            )
+        if z_loss and not self._has_operator():
+            raise ArgumentError(
+                f"{name}: expected sparse_label=True, from_logits=False and axis=-1 with z_loss, "
+                f"got sparse_label={self._sparse_label}, from_logits={self._from_logits} and "
+                f"axis={self._axis}"
+            )
 
     def label_problem(self, pred: Any, label: Any) -> str:
         """Wait for labels; return what is wrong with them, or nothing after a warning.
@@ -97,7 +124,7 @@ class SoftmaxCrossEntropyLoss(Loss):
             pred: Scores.
             label: Class indices.
         """
-        return "" if self._terms else self._label_check.problem(self, pred, label, self._axis)
+        return self._label_check.problem(self, pred, label, self._axis)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the loss; labels out of range raise a warning once.
@@ -114,7 +141,6 @@ class SoftmaxCrossEntropyLoss(Loss):
             check, label = self._label_check, args[1]
             if (
                 check.active
-                and not self._terms  # whose operator refuses labels
                 and isinstance(label, NDArray)
                 and not label.is_traced
                 and (recording.checks.get() is not None or label._device.is_host)
@@ -143,8 +169,8 @@ class SoftmaxCrossEntropyLoss(Loss):
             sample_weight: Weight of each sample; None for 1.
         """
         if self._terms:
-            functions = F.npx if is_np_array() else F
-            loss = functions.cross_entropy(pred, label, **self._terms).expand_dims(-1)
+            compute = self._of_operator if self._has_operator() else self._of_terms
+            loss = compute(F, pred, label)
             return self._mean(F, self._weighted(F, loss, sample_weight))
         along = {"axis": self._axis, "keepdims": True}
         if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):
@@ -158,6 +184,30 @@ class SoftmaxCrossEntropyLoss(Loss):
         else:
             loss = -F.sum(pred * F.reshape_like(label, pred), axis=self._axis, keepdims=True)
         return self._mean(F, self._weighted(F, loss, sample_weight))
+
+    def _of_operator(self, F: ModuleType, pred: Tensor, label: Tensor) -> Any:
+        functions = F.npx if is_np_array() else F
+        return functions.cross_entropy(pred, label, **self._terms).expand_dims(-1)
+
+    def _of_terms(self, F: ModuleType, pred: Tensor, label: Tensor) -> Any:
+        """Return the loss of each position with smoothing and ignored labels, on any axis."""
+        ignored, smoothing = self._terms["ignore_label"], self._terms["label_smoothing"]
+        along = {"axis": self._axis, "keepdims": True}
+        if not self._from_logits:
+            pred = F.log_softmax(pred, axis=self._axis)
+        if not self._sparse_label:
+            loss = -F.sum(pred * F.reshape_like(label, pred), **along)
+        elif ignored is None:
+            loss = -F.pick(pred, label, **along)
+        else:
+            is_counted = label != ignored
+            loss = -F.pick(pred, F.where(is_counted, label, F.zeros_like(label)), **along)
+        if smoothing:
+            loss = (1 - smoothing) * loss - smoothing * F.mean(pred, **along)
+        if ignored is None:
+            return loss
+        # Not a product: the loss of an ignored position may be infinite.
+        return F.where(F.reshape_like(is_counted, loss), loss, F.zeros_like(loss))
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):

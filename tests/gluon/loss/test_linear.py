@@ -147,8 +147,8 @@ def test_refusals() -> None:
         make(3, reduction="batch")
     wrongs: Any = ({"sparse_label": False}, {"from_logits": True}, {"axis": 1})
     for wrong in wrongs:
-        with pytest.raises(ArgumentError, match=r"expected sparse_label=True.* with ignore_label"):
-            gluon.loss.SoftmaxCrossEntropyLoss(label_smoothing=0.1, **wrong)
+        with pytest.raises(ArgumentError, match=r"expected sparse_label=True.* with z_loss"):
+            gluon.loss.SoftmaxCrossEntropyLoss(z_loss=0.1, **wrong)
     loss = make(9, in_units=16)
     loss.initialize()
     loss.hybridize()
