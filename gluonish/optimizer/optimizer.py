@@ -11,7 +11,9 @@ from gluonish.optimizer.lamb import LAMB
 from gluonish.optimizer.lans import LANS
 from gluonish.optimizer.lars import LARS
 from gluonish.optimizer.lbsgd import LBSGD
+from gluonish.optimizer.lion import Lion
 from gluonish.optimizer.nadam import Nadam
+from gluonish.optimizer.radam import RAdam
 from gluonish.optimizer.sgd import DCASGD, NAG, SGD, SGLD, ccSGD
 from gluonish.optimizer.signum import Signum
 from gluonish.optimizer.test import Test
@@ -34,9 +36,11 @@ __all__ = [
     "AdamW",
     "Adamax",
     "Ftrl",
+    "Lion",
     "NDabs",
     "Nadam",
     "Optimizer",
+    "RAdam",
     "RMSProp",
     "Signum",
     "Test",

@@ -85,6 +85,8 @@ OWN = {
     "nag": "momentum",
     "signum": "momentum wd_lh",
     "dcasgd": "momentum lamda",
+    "lion": "beta1 beta2",
+    "radam": "beta1 beta2 epsilon",
     "lars": "momentum eta eps",
     "ftml": "beta1 beta2 epsilon",
     "ftrl": "lamda1 beta",
