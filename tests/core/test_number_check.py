@@ -85,6 +85,8 @@ OWN = {
     "nag": "momentum",
     "signum": "momentum wd_lh",
     "dcasgd": "momentum lamda",
+    "adafactor": "beta2_decay epsilon1 epsilon2 clip_threshold",
+    "muon": "momentum epsilon",
     "lion": "beta1 beta2",
     "radam": "beta1 beta2 epsilon",
     "lars": "momentum eta eps",

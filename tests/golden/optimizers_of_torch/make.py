@@ -88,7 +88,7 @@ def data(name: str) -> tuple[list[Any], list[list[Any]]]:
 
 def main() -> None:
     """Write weights of all cases."""
-    torch.Tensor.bfloat16 = lambda self, **_: self  # type: ignore[method-assign, assignment]
+    torch.Tensor.bfloat16 = lambda self, **_: self.clone()  # type: ignore[method-assign, assignment]
     found: dict[str, Any] = {}
     for name, (kind, kwargs, scaling) in CASES.items():
         weights, grads = data(name)

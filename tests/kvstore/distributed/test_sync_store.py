@@ -124,6 +124,7 @@ with open(f"{folder}/{mx.kv.create(kind).rank}.json", "w") as file:
 OPTIMIZERS: dict[str, dict[str, Any]] = {
     "adabelief": {"learning_rate": 0.01},
     "adadelta": {},
+    "adafactor": {"learning_rate": 0.01},
     "adagrad": {"learning_rate": 0.1},
     "adam": {"learning_rate": 0.01},
     "adamax": {"learning_rate": 0.01},
