@@ -16,6 +16,7 @@ from gluonish.ops.updates.adaptive import (
     FTML_STEPS,
     FTRL,
     NADAM,
+    RADAM,
     TINY,
 )
 from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
@@ -44,7 +45,7 @@ from gluonish.ops.updates.rules2 import (
     RMSPROP2,
     RMSPROP_CENTERED2,
 )
-from gluonish.ops.updates.sign import DCASGD, DCASGD_MOMENTUM, SIGNSGD, SIGNUM_STEPS
+from gluonish.ops.updates.sign import DCASGD, DCASGD_MOMENTUM, LION, SIGNSGD, SIGNUM_STEPS
 
 Scalars = Mapping[str, float]
 
@@ -264,6 +265,25 @@ _FORMULAS: Mapping[Rule, Formula] = {
             "w = w - (g * own + mean * ahead) / (sqrt(var / var_share) + epsilon) * lr",
         ),
         _ADAM,
+    ),
+    RADAM: Formula(
+        (
+            _CLIPPED,
+            _DECAYED,
+            *_MOMENTS,
+            "divisor = select(adaptive > float32(0), sqrt(var) + epsilon, float32(1))",
+            "w = w * kept - mean / divisor * lr",
+        ),
+        _ADAM,
+    ),
+    LION: Formula(
+        (
+            _CLIPPED,
+            "blend = mean * beta1 + g * beta1_rest",
+            f"w = w * kept - {_sign('blend')} * lr",
+            "mean = mean * beta2 + g * beta2_rest",
+        ),
+        _BETAS,
     ),
     DCASGD: Formula((*_COMPENSATED, "w = w - g"), {**_CLIP, **_same("lamda")}),
     DCASGD_MOMENTUM: Formula(

@@ -13,6 +13,7 @@ from gluonish.ndarray.random import (
     randint,
     randn,
     seed,
+    seed_everything,
     shuffle,
     uniform,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "randint",
     "randn",
     "seed",
+    "seed_everything",
     "shuffle",
     "uniform",
 ]

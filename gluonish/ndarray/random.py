@@ -3,6 +3,7 @@
 Every function also accepts ``name``, which only Symbols use.
 """
 
+import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,6 +65,26 @@ def seed(seed_state: int, ctx: str | Context = "all", device: str | Context | No
         random_state.seed(int(seed_state), ctx)
     else:
         raise KeyLookupError(f"seed: expected ctx 'all' or a Context, got {ctx!r}")
+
+
+def seed_everything(seed_state: int) -> None:
+    """Seed the generators of Python, NumPy and gluonish, on all devices.
+
+    Workers of a DataLoader, its shuffling and random transforms take their seeds from these.
+
+    Args:
+        seed_state: The seed, any int; NumPy uses its lower 32 bits.
+
+    Raises:
+        ArgumentTypeError: The seed is not an int.
+
+    Example:
+        >>> import gluonish as mx
+        >>> mx.random.seed_everything(7)
+    """
+    seed(seed_state)
+    random.seed(int(seed_state))
+    np.random.seed(int(seed_state) & 0xFFFFFFFF)  # noqa: NPY002  # programs use this generator
 
 
 def _draw(name: str, parameters: Mapping[str, Any], options: dict[str, Any]) -> NDArray:

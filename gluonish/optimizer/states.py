@@ -319,14 +319,16 @@ def check_states(
         except OperatorError as error:
             raise FileFormatError(f"{name}: {error}, for weight {index!r}") from error
         weight = weights.get(index)
-        for state_array in arrays if optimizer._rule().states else ():
+        rule = optimizer._rule()
+        shapes = (*rule.shapes_of(weight.shape), weight.shape) if weight is not None else None
+        for i, state_array in enumerate(arrays if rule.states else ()):
             if not is_floating(state_array._spec.dtype):
                 raise FileFormatError(
                     f"{name}: expected floating states of weight {index!r}, got {state_array.dtype}"
                 )
-            if weight is not None and state_array.shape != weight.shape:
+            if shapes is not None and state_array.shape != shapes[i]:
                 raise FileFormatError(
-                    f"{name}: expected states of the shape {weight.shape} of weight {index!r}, "
+                    f"{name}: expected states of the shape {shapes[i]} of weight {index!r}, "
                     f"got {state_array.shape}; they belong to another network"
                 )
 

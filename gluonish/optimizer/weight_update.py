@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from gluonish.core.device import Device
-from gluonish.core.errors import DeviceError
+from gluonish.core.errors import DeviceError, OperatorError
 from gluonish.core.program import Program
+from gluonish.core.spec import Spec
 from gluonish.engine import submit
 from gluonish.kernels.back_ends import fused_step
 from gluonish.kernels.fused_updates import Column, FusedStep, GatedStep
@@ -89,7 +90,7 @@ class WeightUpdate:
         self._device = device = groups[0][0]._device
         self._groups = [_on_device(self._name, group, device) for group in groups]
         for group in self._groups:
-            check_arrays(self._name, [array._spec for array in group], mixed)
+            _check_group(self._name, rule, [array._spec for array in group], mixed)
         self._arrays = [[array._data for array in group] for group in self._groups]
         self._reads = tuple(array._var for group in self._groups for array in group)
         written = (array for group in self._groups for array in (group[0], *group[2:]))
@@ -170,6 +171,25 @@ class WeightUpdate:
         for i, arrays in enumerate(self._arrays):
             rates = [column[i] if isinstance(column, Sequence) else column for column in columns]
             apply_rule(xp, rule, arrays[0], arrays, mixed, rates, scalars)
+
+
+def _check_group(name: str, rule: Rule, specs: Sequence[Spec], mixed: bool) -> None:
+    """Check the arrays of a weight, whose states may have shapes of their own.
+
+    Raises:
+        OperatorError: Their shapes or dtypes do not match.
+    """
+    if rule.state_shapes is not None:
+        shapes = rule.state_shapes(specs[0].shape)
+        states = specs[2 : 2 + len(shapes)]
+        if tuple(spec.shape for spec in states) != shapes:
+            raise OperatorError(
+                f"{name}: expected states of shapes {shapes} for a weight of shape "
+                f"{specs[0].shape}, got {tuple(spec.shape for spec in states)}"
+            )
+        same = [Spec(specs[0].shape, spec.dtype) for spec in states]
+        specs = [*specs[:2], *same, *specs[2 + len(shapes) :]]
+    check_arrays(name, specs, mixed)
 
 
 def each(function: Callable[..., float], *columns: Column) -> Column:

@@ -345,7 +345,7 @@ def fused_step(
         None to use reference kernels: for small updates, other dtypes, arrays that are not
         contiguous, or without llvmlite.
     """
-    if not outs or not available():
+    if not outs or rule not in FORMULAS or not available():
         return None
     if not _worth(len(outs), sum(out.size for out in outs)):
         return None

@@ -1,12 +1,13 @@
 """Rules that scale steps by the history of gradients.
 
-The rules are AdaDelta, AdaBelief, Adamax, Nadam, FTML, FTRL-Proximal and GroupAdaGrad.
+The rules are AdaDelta, AdaBelief, Adamax, Nadam, RAdam, FTML, FTRL-Proximal and GroupAdaGrad.
 
 References:
     M. D. Zeiler, ADADELTA: An Adaptive Learning Rate Method, 2012.
     D. P. Kingma, J. Ba, Adam: A Method for Stochastic Optimization, ICLR 2015 (Adamax).
     J. Zhuang et al., AdaBelief Optimizer: Adapting Stepsizes by the Belief in Observed Gradients,
         NeurIPS 2020.
+    L. Liu et al., On the Variance of the Adaptive Learning Rate and Beyond, ICLR 2020 (RAdam).
     T. Dozat, Incorporating Nesterov Momentum into Adam, 2016.
     S. Zheng, J. Kwok, Follow the Moving Leader in Deep Learning, ICML 2017.
     H. B. McMahan et al., Ad Click Prediction: a View from the Trenches, KDD 2013.
@@ -27,7 +28,7 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import widen
-from gluonish.ops.updates.rules import Rule, clipped, moments, write_back
+from gluonish.ops.updates.rules import Rule, clipped, decayed, moments, write_back
 from gluonish.ops.updates.update import single_update
 
 # The smallest divisor of Adamax, the smallest normal float32: a weight without gradients so far
@@ -111,6 +112,30 @@ def _nadam(
     return xp.subtract(w, step, out=step)
 
 
+def _radam(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, wd, adaptive, kept = rates
+    slope = decayed(xp, w, g, wd, attrs)
+    mean, var = moments(states, slope, attrs)
+    if adaptive:
+        root = xp.sqrt(var, out=slope)
+        root += attrs["epsilon"]
+        step = xp.divide(mean, root, out=root)
+        step *= lr
+    else:
+        step = xp.multiply(mean, lr, out=slope)
+    return xp.subtract(w * kept, step, out=step)
+
+
+RADAM = Rule(
+    "radam",
+    "RAdam with bias correction, rectification and decoupled decay among its rates",
+    ("mean", "var"),
+    ("lr", "wd", "adaptive", "kept"),
+    _radam,
+    {"beta1": number(0.9), "beta2": number(0.999), "epsilon": number(1e-8)},
+)
 ADADELTA = Rule(
     "adadelta",
     "AdaDelta",

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.schema import Attribute, number
+from gluonish.core.spec import Shape
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
 
@@ -32,7 +33,9 @@ class Rule:
         rates: Names of the numbers of each weight.
         step: Computes the new weight, and updates the states in place.
         scalars: Attributes shared by all weights, besides rescale_grad and clip_gradient.
-        whole: Whether the step of an element depends on norms of the full array.
+        uses_norms: Whether the step of an element depends on other elements of the array.
+        state_shapes: Computes the shapes of the states from that of the weight; None if they are
+            equal.
     """
 
     name: str
@@ -42,6 +45,11 @@ class Rule:
     step: Step
     scalars: Mapping[str, Attribute] = field(default_factory=dict)
     uses_norms: bool = False
+    state_shapes: Callable[[Shape], tuple[Shape, ...]] | None = None
+
+    def shapes_of(self, shape: Shape) -> tuple[Shape, ...]:
+        """Return the shapes of the states of a weight of this shape."""
+        return self.state_shapes(shape) if self.state_shapes else (shape,) * len(self.states)
 
 
 def apply_rule(

@@ -4,9 +4,10 @@ References:
     J. Bernstein, Y. Wang, K. Azizzadenesheli, A. Anandkumar, signSGD: Compressed Optimisation for
     Non-Convex Problems, ICML 2018.
 
-Also rules of gradient descent with compensation of delayed gradients.
+Also rules of Lion, and of gradient descent with compensation of delayed gradients.
 
 References:
+    X. Chen et al., Symbolic Discovery of Optimization Algorithms, NeurIPS 2023.
     S. Zheng et al., Asynchronous Stochastic Gradient Descent with Delay Compensation, ICML 2017.
 """
 
@@ -85,6 +86,27 @@ def _signsgd(
     return w * decay - xp.sign(g) * lr
 
 
+def _lion(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, decay = rates
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    mean = widen(states[0])
+    blend = mean * attrs["beta1"] + slope * (1 - attrs["beta1"])
+    mean *= attrs["beta2"]
+    mean += slope * (1 - attrs["beta2"])
+    write_back(states[0], mean)
+    return w * decay - xp.sign(blend) * lr
+
+
+LION = Rule(
+    "lion",
+    "Lion with the decay factor of the weight among its rates",
+    ("mean",),
+    ("lr", "kept"),
+    _lion,
+    {"beta1": number(0.9), "beta2": number(0.99)},
+)
 SIGNUM = Rule(
     "signum",
     "Signum",

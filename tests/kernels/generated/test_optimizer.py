@@ -10,12 +10,20 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.generated.optimizer import BLOCK, FusedStep, fused_step
 from gluonish.kernels.optimizer_formulas import FORMULAS
 from gluonish.ops.registry import find_operator
-from gluonish.ops.updates.adaptive import ADABELIEF, ADADELTA, ADAMAX, FTML_STEPS, FTRL, NADAM
+from gluonish.ops.updates.adaptive import (
+    ADABELIEF,
+    ADADELTA,
+    ADAMAX,
+    FTML_STEPS,
+    FTRL,
+    NADAM,
+    RADAM,
+)
 from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.ops.updates.rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, apply_rule
 from gluonish.ops.updates.rules2 import RULES2
-from gluonish.ops.updates.sign import DCASGD, DCASGD_MOMENTUM, SIGNSGD, SIGNUM_STEPS
+from gluonish.ops.updates.sign import DCASGD, DCASGD_MOMENTUM, LION, SIGNSGD, SIGNUM_STEPS
 from tests.kernels.updates import check_equal, groups, rates, scalars
 
 pytest.importorskip("llvmlite")
@@ -33,7 +41,9 @@ MORE_RULES = (
     LANS,
     LARS,
     LARS_MOMENTUM,
+    LION,
     NADAM,
+    RADAM,
     *RULES2,
     SIGNSGD,
     SIGNUM_STEPS,
@@ -58,6 +68,15 @@ def test_kernel_equals_the_reference_to_the_bit(rule: Rule, narrow: Any) -> None
         for i, group in enumerate(wanted):
             own = [column[i] if isinstance(column, list) else column for column in columns]
             apply_rule(np, rule, group[0], group, narrow is not None, own, given)
+    check_equal(ours, wanted)
+
+
+def test_radam_without_rectification_equals_the_reference() -> None:
+    ours, wanted = groups(RADAM, None, SHAPES), groups(RADAM, None, SHAPES)
+    columns, given = [0.3, 0.1, 0.0, 0.9], scalars(RADAM)
+    FusedStep(RADAM, [group[0] for group in ours], ours).run(columns, given)
+    for group in wanted:
+        apply_rule(np, RADAM, group[0], group, False, columns, given)
     check_equal(ours, wanted)
 
 

@@ -124,6 +124,7 @@ with open(f"{folder}/{mx.kv.create(kind).rank}.json", "w") as file:
 OPTIMIZERS: dict[str, dict[str, Any]] = {
     "adabelief": {"learning_rate": 0.01},
     "adadelta": {},
+    "adafactor": {"learning_rate": 0.01},
     "adagrad": {"learning_rate": 0.1},
     "adam": {"learning_rate": 0.01},
     "adamax": {"learning_rate": 0.01},
@@ -136,7 +137,9 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
     "lans": {"learning_rate": 0.01},
     "lars": {"learning_rate": 0.1},
     "lbsgd": {"learning_rate": 0.1},
+    "lion": {"learning_rate": 0.01},
     "nadam": {"learning_rate": 0.01},
+    "radam": {"learning_rate": 0.01},
     "nag": {"learning_rate": 0.1, "momentum": 0.9},
     "rmsprop": {"learning_rate": 0.01, "centered": True},
     "sgd": {"learning_rate": 0.1, "momentum": 0.9, "wd": 0.01},
