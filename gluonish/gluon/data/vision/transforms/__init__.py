@@ -32,6 +32,14 @@ from gluonish.gluon.data.vision.transforms.geometry import (
     Resize,
     Rotate,
 )
+from gluonish.gluon.data.vision.transforms.pixelwise import (
+    AutoContrast,
+    Equalize,
+    Invert,
+    Posterize,
+    Sharpness,
+    Solarize,
+)
 from gluonish.gluon.data.vision.transforms.tensor import Cast, Normalize, ToTensor
 from gluonish.gluon.nn.sequential import HybridSequential, Sequential
 
@@ -39,16 +47,20 @@ if not TYPE_CHECKING:
     __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = [
+    "AutoContrast",
     "Block",
     "Cast",
     "CenterCrop",
     "Compose",
     "CropResize",
+    "Equalize",
     "HybridBlock",
     "HybridCompose",
     "HybridRandomApply",
     "HybridSequential",
+    "Invert",
     "Normalize",
+    "Posterize",
     "RandomApply",
     "RandomBrightness",
     "RandomColorJitter",
@@ -65,6 +77,8 @@ __all__ = [
     "Resize",
     "Rotate",
     "Sequential",
+    "Sharpness",
+    "Solarize",
     "ToTensor",
     "use_np",
 ]
