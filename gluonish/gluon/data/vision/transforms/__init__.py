@@ -6,6 +6,8 @@ from gluonish.core.lazy import attach as _attach
 from gluonish.core.user_functions import use_np
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.data.vision.transforms.affine import RandomAffine, RandomPerspective
+from gluonish.gluon.data.vision.transforms.blur import GaussianBlur
 from gluonish.gluon.data.vision.transforms.color import (
     RandomBrightness,
     RandomColorJitter,
@@ -21,6 +23,7 @@ from gluonish.gluon.data.vision.transforms.compose import (
     HybridRandomApply,
     RandomApply,
 )
+from gluonish.gluon.data.vision.transforms.erasing import RandomErasing
 from gluonish.gluon.data.vision.transforms.geometry import (
     CenterCrop,
     CropResize,
@@ -54,6 +57,7 @@ __all__ = [
     "Compose",
     "CropResize",
     "Equalize",
+    "GaussianBlur",
     "HybridBlock",
     "HybridCompose",
     "HybridRandomApply",
@@ -61,16 +65,19 @@ __all__ = [
     "Invert",
     "Normalize",
     "Posterize",
+    "RandomAffine",
     "RandomApply",
     "RandomBrightness",
     "RandomColorJitter",
     "RandomContrast",
     "RandomCrop",
+    "RandomErasing",
     "RandomFlipLeftRight",
     "RandomFlipTopBottom",
     "RandomGray",
     "RandomHue",
     "RandomLighting",
+    "RandomPerspective",
     "RandomResizedCrop",
     "RandomRotation",
     "RandomSaturation",
