@@ -35,6 +35,7 @@ from gluonish.gluon.data.vision.transforms.geometry import (
     Resize,
     Rotate,
 )
+from gluonish.gluon.data.vision.transforms.mixing import CutMix, MixUp
 from gluonish.gluon.data.vision.transforms.pixelwise import (
     AutoContrast,
     Equalize,
@@ -43,6 +44,11 @@ from gluonish.gluon.data.vision.transforms.pixelwise import (
     Sharpness,
     Solarize,
 )
+from gluonish.gluon.data.vision.transforms.policies import (
+    AugMix,
+    RandAugment,
+    TrivialAugmentWide,
+)
 from gluonish.gluon.data.vision.transforms.tensor import Cast, Normalize, ToTensor
 from gluonish.gluon.nn.sequential import HybridSequential, Sequential
 
@@ -50,12 +56,14 @@ if not TYPE_CHECKING:
     __getattr__ = _attach(__name__)  # advice about unknown names
 
 __all__ = [
+    "AugMix",
     "AutoContrast",
     "Block",
     "Cast",
     "CenterCrop",
     "Compose",
     "CropResize",
+    "CutMix",
     "Equalize",
     "GaussianBlur",
     "HybridBlock",
@@ -63,8 +71,10 @@ __all__ = [
     "HybridRandomApply",
     "HybridSequential",
     "Invert",
+    "MixUp",
     "Normalize",
     "Posterize",
+    "RandAugment",
     "RandomAffine",
     "RandomApply",
     "RandomBrightness",
@@ -87,5 +97,6 @@ __all__ = [
     "Sharpness",
     "Solarize",
     "ToTensor",
+    "TrivialAugmentWide",
     "use_np",
 ]

@@ -125,8 +125,8 @@ def gray_of(values: Array) -> Array:
     red, green, blue = (values[..., channel] for channel in range(3))
     weights = _GRAY_WEIGHTS
     if values.dtype != np.uint8:
-        gray = (weights[0] * red + weights[1] * green + weights[2] * blue) / 65536
-        return gray.astype(values.dtype)[..., None]
+        parts = [weight / 65536 for weight in weights]
+        return (parts[0] * red + parts[1] * green + parts[2] * blue)[..., None]
     total = np.multiply(red, weights[0], dtype=np.uint32)
     total += np.multiply(green, weights[1], dtype=np.uint32)
     total += np.multiply(blue, weights[2], dtype=np.uint32)
