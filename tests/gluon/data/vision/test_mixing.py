@@ -128,3 +128,14 @@ def test_loader_mixes_as_it_makes_batches(workers: int) -> None:
 def test_wrong_arguments_are_refused(call: Any, message: str) -> None:
     with pytest.raises((ArgumentError, ArgumentTypeError), match=message):
         call()
+
+
+def test_input_is_not_modified() -> None:
+    for mix in (T.MixUp(num_classes=5), T.CutMix(num_classes=5)):
+        data, label = _batch()
+        before = data.asnumpy().copy()
+        mixed, soft = mix(data, label)
+        mixed[:] = 0
+        soft[:] = 0
+        np.testing.assert_array_equal(data.asnumpy(), before)
+        np.testing.assert_array_equal(label.asnumpy(), [0, 1, 2, 3, 4, 2])

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import as_float
 from gluonish.gluon.data.vision.transforms.host import (
@@ -13,6 +14,7 @@ from gluonish.gluon.data.vision.transforms.host import (
     random_key,
     with_others,
 )
+from gluonish.io.shared_batch import ndarray_view
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import gluon_array
 
@@ -175,5 +177,7 @@ class Augmentation(HostTransform):
 
 
 def array_like(values: Array, x: NDArray) -> NDArray:
-    """Return a NumPy array as an array of the device and kind of another."""
+    """Return a NumPy array, not copied on the host, as an array of the device of another."""
+    if x.ctx == cpu():
+        return ndarray_view(np.ascontiguousarray(values))
     return gluon_array(array(values, ctx=x.ctx, dtype=values.dtype))

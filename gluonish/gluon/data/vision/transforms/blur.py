@@ -18,8 +18,9 @@ from gluonish.ops.image.resampling import open_cv
 def gaussian_weights(size: int, sigma: float) -> Array:
     """Return ``size`` weights of a normal distribution about their middle, with sum 1, float64."""
     distance = np.arange(size) - (size - 1) / 2
-    weights = np.exp(-0.5 * (distance / sigma) ** 2)
-    return weights / weights.sum()
+    weights: Array = np.exp(-0.5 * (distance / sigma) ** 2)
+    weights /= weights.sum()
+    return weights
 
 
 def blurred(values: Array, across: Array, down: Array) -> Array:
@@ -32,7 +33,7 @@ def blurred(values: Array, across: Array, down: Array) -> Array:
     """
     height, width, channels = values.shape
     dtype = np.float64 if values.dtype == np.float64 else np.float32
-    x = np.ascontiguousarray(values, dtype)
+    x: Array = np.array(values, dtype, order="C")
     cv2 = open_cv()
     if cv2 is not None and channels <= 4:
         border = cv2.BORDER_REFLECT_101
@@ -42,7 +43,7 @@ def blurred(values: Array, across: Array, down: Array) -> Array:
         lines = np.ascontiguousarray(x.swapaxes(0, 1)).reshape(width, height * channels)
         x = _convolved(lines, across).reshape(width, height, channels).swapaxes(0, 1)
     if values.dtype == np.uint8:
-        return np.rint(x).astype(np.uint8)
+        np.rint(x, out=x)
     return x.astype(values.dtype, copy=False)
 
 
@@ -51,7 +52,7 @@ def _convolved(rows: Array, weights: Array) -> Array:
     half = len(weights) // 2
     padded = np.pad(rows, ((half, half), (0, 0)), "reflect")
     count = len(rows)
-    out = padded[half : half + count] * rows.dtype.type(weights[half])
+    out: Array = padded[half : half + count] * rows.dtype.type(weights[half])
     for offset in range(1, half + 1):
         pair = padded[half - offset : half - offset + count] + padded[half + offset :][:count]
         pair *= rows.dtype.type(weights[half + offset])

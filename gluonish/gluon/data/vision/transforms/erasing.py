@@ -96,8 +96,10 @@ class RandomErasing(Augmentation):
 
     def _content(self, region: Array, rng: np.random.Generator) -> Array:
         if self._value is not None:
-            found = np.asarray(self._value)
-            return np.clip(np.rint(found), 0, 255) if region.dtype == np.uint8 else found
+            found: Array = np.asarray(self._value)
+            if region.dtype == np.uint8:
+                found = np.clip(np.rint(found), 0, 255)
+            return found
         if region.dtype == np.uint8:
-            return rng.integers(0, 256, region.shape, np.uint8)
-        return rng.standard_normal(region.shape)
+            return np.asarray(rng.integers(0, 256, region.shape, np.uint8))
+        return np.asarray(rng.standard_normal(region.shape))

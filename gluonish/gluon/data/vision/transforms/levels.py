@@ -35,7 +35,8 @@ def posterized(values: Array, bits: int) -> Array:
     if values.dtype == np.uint8:
         return values & np.uint8(256 - (1 << (8 - bits)))
     levels = values.dtype.type(1 << bits)
-    return np.minimum(np.floor(values * levels), levels - 1) / levels
+    found: Array = np.minimum(np.floor(values * levels), levels - 1) / levels
+    return found
 
 
 def solarized(values: Array, threshold: float) -> Array:
@@ -81,34 +82,44 @@ def _stretching(low: int, high: int) -> Array:
     if high <= low:
         return _EVERY_BYTE.astype(np.uint8)
     scale = 255.0 / (high - low)
-    return np.clip(np.trunc(_EVERY_BYTE * scale + -low * scale), 0, 255).astype(np.uint8)
+    found: Array = np.clip(np.trunc(_EVERY_BYTE * scale + -low * scale), 0, 255)
+    return found.astype(np.uint8)
 
 
 def equalized(values: Array) -> Array:
     """Equalize the histogram of each channel; floats are rounded to 256 levels first."""
     if values.dtype != np.uint8:
-        levels = np.rint(values * 255).astype(np.uint8)
-        return equalized(levels).astype(values.dtype) / values.dtype.type(255)
-    return with_tables(
-        values, [_equalizing(values[..., channel]) for channel in range(values.shape[2])]
-    )
+        levels: Array = np.rint(values * 255)
+        found: Array = equalized(levels.astype(np.uint8)).astype(values.dtype)
+        found /= values.dtype.type(255)
+        return found
+    return with_tables(values, [_equalizing(counts) for counts in _histograms(values)])
 
 
-def _equalizing(plane: Array) -> Array:
-    counts = np.bincount(plane.ravel(), minlength=256)
+def _histograms(values: Array) -> Array:
+    """Return how often each byte occurs in each of 1 or 3 channels, (channels, 256)."""
+    from PIL import Image
+
+    height, width, channels = values.shape
+    image = Image.frombytes("L" if channels == 1 else "RGB", (width, height), values.tobytes())
+    return np.array(image.histogram()).reshape(channels, 256)
+
+
+def _equalizing(counts: Array) -> Array:
     used = counts[counts > 0]
     step = int(used.sum() - used[-1]) // 255
     if len(used) <= 1 or step == 0:
         return _EVERY_BYTE.astype(np.uint8)
     before = np.cumsum(counts) - counts
-    return np.minimum((before + step // 2) // step, 255).astype(np.uint8)
+    found: Array = np.minimum((before + step // 2) // step, 255)
+    return found.astype(np.uint8)
 
 
 def blended(first: Array, second: Array, factor: float) -> Array:
     """Return ``first + factor (second - first)``, clipped; bytes are rounded toward zero."""
     if second.dtype != np.uint8:
-        mixed = first + second.dtype.type(factor) * (second - first)
-        return np.clip(mixed, 0, 1)
+        found: Array = np.clip(first + second.dtype.type(factor) * (second - first), 0, 1)
+        return found
     start = first.astype(np.float32)
     mixed = np.subtract(second, start, dtype=np.float32)
     mixed *= np.float32(factor)
@@ -122,15 +133,15 @@ def gray_of(values: Array) -> Array:
     """Return the gray values, (height, width, 1)."""
     if values.shape[2] == 1:
         return values
-    red, green, blue = (values[..., channel] for channel in range(3))
-    weights = _GRAY_WEIGHTS
     if values.dtype != np.uint8:
-        parts = [weight / 65536 for weight in weights]
+        red, green, blue = (values[..., channel] for channel in range(3))
+        parts = [weight / 65536 for weight in _GRAY_WEIGHTS]
         return (parts[0] * red + parts[1] * green + parts[2] * blue)[..., None]
-    total = np.multiply(red, weights[0], dtype=np.uint32)
-    total += np.multiply(green, weights[1], dtype=np.uint32)
-    total += np.multiply(blue, weights[2], dtype=np.uint32)
-    return ((total + 0x8000) >> 16).astype(np.uint8)[..., None]
+    # Below 2**24, so that float32 is exact.
+    total = values.astype(np.float32) @ np.array(_GRAY_WEIGHTS, np.float32)
+    total += 0x8000
+    total *= np.float32(2**-16)
+    return total.astype(np.uint8)[..., None]
 
 
 def _blended_with_value(level: float, values: Array, factor: float) -> Array:

@@ -68,7 +68,7 @@ class _PairMixing(Block):
         return _array_like(mixed, data), _array_like(soft, label)
 
     def _mixed(self, values: Array, part: float, rng: np.random.Generator) -> tuple[Array, float]:
-        """Return the mixed batch, and the part of each sample that is its own."""
+        """Return the mixed batch, possibly in ``values``, and each sample's own part of it."""
         raise NotImplementedError
 
     def _soft_labels(self, label: Array, samples: int) -> Array:
@@ -102,7 +102,8 @@ class _PairMixing(Block):
 
 
 def _values(x: Any) -> Array:
-    return x.asnumpy() if isinstance(x, NDArray) else np.asarray(x)
+    """Return a copy as a NumPy array."""
+    return x.asnumpy() if isinstance(x, NDArray) else np.array(x)
 
 
 def _array_like(values: Array, x: Any) -> NDArray:
@@ -209,7 +210,6 @@ class CutMix(_PairMixing):
             middle, reach = int(rng.integers(extent)), int(half * extent)
             region.append(slice(max(middle - reach, 0), min(middle + reach, extent)))
         place = (slice(None),) * first + tuple(region)
-        out = values.copy()
-        out[place] = np.roll(values[place], 1, 0)
+        values[place] = np.roll(values[place], 1, 0)
         rows, columns = (found.stop - found.start for found in region)
-        return out, 1 - rows * columns / (extents[0] * extents[1])
+        return values, 1 - rows * columns / (extents[0] * extents[1])

@@ -189,7 +189,8 @@ class RandAugment(_Policy):
 
     References:
         E. D. Cubuk, B. Zoph, J. Shlens, Q. V. Le, RandAugment: Practical Automated Data
-        Augmentation with a Reduced Search Space, NeurIPS 2020; operations and magnitudes as in torchvision.
+        Augmentation with a Reduced Search Space, NeurIPS 2020; operations and magnitudes as in
+        torchvision.
     """
 
     def __init__(
@@ -214,7 +215,8 @@ class RandAugment(_Policy):
     def changed(self, values: Array, rng: np.random.Generator) -> Array:
         """Return the changed image."""
         values = np.ascontiguousarray(values)
-        space = rand_augment_space(self._bins, *values.shape[:2])
+        height, width = values.shape[:2]
+        space = rand_augment_space(self._bins, height, width)
         for _ in range(self._num_ops):
             values = self._apply(values, _drawn_operation(space, rng, lambda n: self._magnitude))
         return values
@@ -321,11 +323,12 @@ class AugMix(_Policy):
     def changed(self, values: Array, rng: np.random.Generator) -> Array:
         """Return the changed image."""
         values = np.ascontiguousarray(values)
-        space = augmix_space(*values.shape[:2], self._all_ops)
+        height, width = values.shape[:2]
+        space = augmix_space(height, width, self._all_ops)
         mixed_part = rng.beta(self._alpha, self._alpha)
         weights = mixed_part * rng.dirichlet([self._alpha] * self._width)
         dtype = np.float64 if values.dtype == np.float64 else np.float32
-        total = values * dtype(1 - mixed_part)
+        total: Array = values * dtype(1 - mixed_part)
         for weight in weights:
             chain = values
             depth = self._depth if self._depth > 0 else int(rng.integers(1, 4))
@@ -333,6 +336,6 @@ class AugMix(_Policy):
                 drawn = _drawn_operation(space, rng, lambda n: int(rng.integers(self._severity)))
                 chain = self._apply(chain, drawn)
             total += chain * dtype(weight)
-        if values.dtype == np.uint8:
-            return np.clip(np.rint(total), 0, 255).astype(np.uint8)
-        return np.clip(total, 0, 1).astype(values.dtype)
+        whole = values.dtype == np.uint8
+        found: Array = np.clip(np.rint(total), 0, 255) if whole else np.clip(total, 0, 1)
+        return found.astype(values.dtype)
