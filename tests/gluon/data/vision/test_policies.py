@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageEnhance, ImageOps
 
 import gluonish as mx
-from gluonish import nd
+from gluonish import gluon, nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.data.vision import transforms as T
 from gluonish.gluon.data.vision.transforms import policies
@@ -177,6 +177,30 @@ def test_images_keep_shape_dtype_and_range(make: Any, dtype: str, channels: int)
         assert first.min() >= 0
         assert first.max() <= (255 if dtype == "uint8" else 1)
         np.testing.assert_array_equal(first, second)
+
+
+class _Images(gluon.data.Dataset):
+    """Eight times the same image."""
+
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, index: int) -> Any:
+        return nd.array(IMAGE, dtype="uint8"), index
+
+
+@pytest.mark.parametrize("make", [T.RandAugment, T.TrivialAugmentWide, T.AugMix])
+def test_workers_repeat_what_a_seed_gives(make: Any) -> None:
+    def batches() -> list[Any]:
+        mx.random.seed(3)
+        np.random.seed(3)  # noqa: NPY002  # seeds the workers
+        chain = T.Compose([make(), T.ToTensor()])
+        loader = gluon.data.DataLoader(_Images().transform_first(chain), 4, num_workers=2)
+        return [images.asnumpy() for images, _ in loader]
+
+    first, second = batches(), batches()
+    np.testing.assert_array_equal(first, second)
+    assert len({image.tobytes() for batch in first for image in batch}) > 4
 
 
 @pytest.mark.parametrize(
