@@ -39,6 +39,10 @@ MAKERS: dict[str, Any] = {
     "gray": lambda: T.RandomGray(0.5),
     "hybrid_compose": lambda: T.HybridCompose([T.RandomFlipLeftRight(), T.ToTensor()]),
     "hybrid_apply": lambda: T.HybridRandomApply(T.RandomBrightness(0.3), 0.5),
+    "affine": lambda: T.RandomAffine(30, (0.1, 0.2), (0.8, 1.2), 10, 1),
+    "perspective": lambda: T.RandomPerspective(p=0.7),
+    "blur": lambda: T.GaussianBlur((3, 5), p=0.7),
+    "erasing": lambda: T.RandomErasing(value="random"),
 }
 
 
