@@ -21,6 +21,8 @@ from gluonish.gluon.data.sampler import (
     WeightedRandomSampler,
 )
 from gluonish.gluon.data.sequences import LengthBatchSampler, segment_mask
+from gluonish.gluon.data.stream import IterableDataset
+from gluonish.gluon.data.worker_info import WorkerInfo, get_worker_info
 
 if TYPE_CHECKING:
     from gluonish.gluon.data import vision
@@ -35,6 +37,7 @@ __all__ = [
     "Dataset",
     "FilterSampler",
     "IntervalSampler",
+    "IterableDataset",
     "LengthBatchSampler",
     "RandomSampler",
     "RecordFileDataset",
@@ -44,11 +47,13 @@ __all__ = [
     "SplitSampler",
     "Subset",
     "WeightedRandomSampler",
+    "WorkerInfo",
     "batchify",
     "dataloader",
     "dataset",
     "default_batchify_fn",
     "default_mp_batchify_fn",
+    "get_worker_info",
     "load_digits",
     "random_split",
     "sampler",

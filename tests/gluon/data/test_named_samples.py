@@ -13,7 +13,7 @@ from gluonish.gluon.data.batchify import Stack, default_batchify_fn, default_mp_
 
 class Point(NamedTuple):
     position: Any
-    label: int
+    label: Any
     texts: dict[str, str]
 
 
