@@ -48,6 +48,6 @@ def _load(
     try:
         return batchify_fn(samples)
     except Exception as error:
-        shown = ", ".join(map(str, indices))
+        shown = ", ".join(dict.fromkeys(map(str, indices)))  # a stream's are all alike
         error.add_note(f"DataLoader: raised by batchify_fn for dataset indices [{shown}]")
         raise

@@ -149,6 +149,17 @@ def test_error_of_a_stream_is_raised(workers: dict[str, Any]) -> None:
     assert "next sample of worker 0" in "".join(caught.value.__notes__)
 
 
+@ANYWHERE
+def test_error_of_batchify_names_the_worker_once(workers: dict[str, Any]) -> None:
+    def refuse(samples: list[Any]) -> None:
+        raise ValueError(f"{len(samples)} samples")
+
+    with pytest.raises(ValueError, match="4 samples") as caught:
+        next(iter(DataLoader(numbers, 4, batchify_fn=refuse, **workers)))
+    notes = "".join(caught.value.__notes__)
+    assert "batchify_fn for dataset indices [next sample of worker 0]" in notes
+
+
 def test_length_is_that_of_the_batches() -> None:
     class Known(Count):
         def __len__(self) -> int:

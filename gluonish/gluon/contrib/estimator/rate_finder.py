@@ -125,8 +125,8 @@ def find_learning_rate(
         high: The last learning rate.
         steps: Number of rates, at least 3.
         smoothing: Weight of the earlier losses in the smoothed loss, in [0, 1).
-        stop_factor: The test ends early where the smoothed loss exceeds this many times its
-            minimum, or is not finite.
+        stop_factor: The test ends early where the smoothed loss is not finite, or exceeds this many
+            times its minimum since a tenth of the steps.
         batch_axis: Axis of the samples.
 
     Raises:
@@ -150,6 +150,7 @@ def find_learning_rate(
         )
     check_loader("find_learning_rate", "train_data", train_data)
     rates = _rates(low, high, steps)
+    steps = len(rates)
     smoothing = as_float("find_learning_rate", "smoothing", smoothing)
     stop_factor = as_float("find_learning_rate", "stop_factor", stop_factor)
     if not 0 <= smoothing < 1:
@@ -166,6 +167,7 @@ def find_learning_rate(
             estimator.batch_processor.evaluate_batch(estimator, first, batch_axis)
     curve = LearningRateCurve([], [], [])
     average, lowest = 0.0, math.inf
+    averaged = max(3, steps // 10)  # one batch alone may have a far lower loss than others
     with _restored(params):
         steps_of = _Steps(estimator)
         batch = first
@@ -177,9 +179,10 @@ def find_learning_rate(
             loss = float(values.mean())
             average = smoothing * average + (1 - smoothing) * loss
             smoothed = average / (1 - smoothing**number)
-            if not math.isfinite(smoothed) or smoothed > stop_factor * lowest > 0:
+            if not math.isfinite(smoothed) or smoothed > stop_factor * lowest:
                 break
-            lowest = min(lowest, smoothed)
+            if number >= averaged:
+                lowest = min(lowest, smoothed)
             curve.rates.append(rate)
             curve.losses.append(loss)
             curve.smoothed.append(smoothed)

@@ -112,6 +112,24 @@ def test_it_stops_where_the_loss_explodes_and_suggests_less() -> None:
     assert losses[1] < losses[0] / 5
 
 
+def test_batches_of_very_different_losses_do_not_end_it() -> None:
+    x = np.ones((8, 1), "float32")
+    y = np.repeat(np.array([0.01, 9, 9, 9], "float32"), 2)
+    data = DataLoader(ArrayDataset(x, y), 2)
+    assert len(find_learning_rate(estimator(), data, 1e-7, 1e-6, 40).rates) > 4
+
+
+def test_stream_serves_as_data() -> None:
+    def samples() -> Any:
+        for i in range(20):
+            yield np.full(3, i / 10, "float32"), np.float32(i / 10)
+
+    data = DataLoader(samples, 4, num_workers=1, thread_pool=True)
+    made = estimator()
+    made.fit(data, epochs=1)
+    assert len(find_learning_rate(made, data, 1e-4, 1e-2, 12).rates) == 12
+
+
 def test_suggestion_is_the_steepest_fall() -> None:
     rates = [10.0**-i for i in (5, 4, 3, 2, 1)]
     curve = LearningRateCurve(rates, [9.0] * 5, [5.0, 4.9, 3.0, 1.0, 0.9])
