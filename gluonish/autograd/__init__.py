@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from gluonish.autograd.function import Function
+from gluonish.autograd.functional import hessian, jacobian, jvp, vjp
 from gluonish.autograd.gradient import backward, grad, mark_variables
 from gluonish.autograd.scopes import (
     get_symbol,
@@ -27,8 +28,11 @@ __all__ = [
     "backward",
     "get_symbol",
     "grad",
+    "hessian",
     "is_recording",
     "is_training",
+    "jacobian",
+    "jvp",
     "mark_variables",
     "pause",
     "predict_mode",
@@ -36,4 +40,5 @@ __all__ = [
     "set_recording",
     "set_training",
     "train_mode",
+    "vjp",
 ]

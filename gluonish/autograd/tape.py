@@ -82,8 +82,16 @@ def gradients_of(
     head_grads: Sequence[NDArray | None],
     *,
     retain_graph: bool,
+    unused_are_zero: bool = False,
 ) -> list[NDArray]:
     """Return gradients of the heads with respect to ``variables``, whose ``grad`` is unchanged.
+
+    Args:
+        heads: The recorded arrays.
+        variables: Arrays with leaves.
+        head_grads: Gradients of the heads.
+        retain_graph: Whether to keep the record.
+        unused_are_zero: Whether the gradients of variables that no head depends on are zeros.
 
     Raises:
         AutogradError: A head or a variable is not part of the recorded graph.
@@ -93,12 +101,12 @@ def gradients_of(
     result = []
     for i, variable in enumerate(variables):
         leaf = leaf_of(variable._edge)
-        if leaf not in gradients:
+        if leaf not in gradients and not unused_are_zero:
             raise AutogradError(
                 f"grad: expected variables that the heads depend on, got variable {i} of shape "
                 f"{variable.shape} that they do not; call attach_grad before recording"
             )
-        gradient = gradients[leaf]
+        gradient = gradients.get(leaf)  # type: ignore[arg-type]  # None is in no graph
         found = filled_like(variable, 0) if gradient is None else gradient
         result.append(_recorded_constant(found, variable) if recording_gradients else found)
     return result

@@ -6,6 +6,7 @@ from gluonish.core.lazy import attach as _attach
 from gluonish.core.lazy import lists as _lists
 from gluonish.gluon.data import batchify, dataloader, dataset, sampler
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
+from gluonish.gluon.data.combined import ConcatDataset, Subset, random_split
 from gluonish.gluon.data.dataloader import DataLoader
 from gluonish.gluon.data.dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
 from gluonish.gluon.data.digits import load_digits
@@ -17,8 +18,11 @@ from gluonish.gluon.data.sampler import (
     Sampler,
     SequentialSampler,
     SplitSampler,
+    WeightedRandomSampler,
 )
 from gluonish.gluon.data.sequences import LengthBatchSampler, segment_mask
+from gluonish.gluon.data.stream import IterableDataset
+from gluonish.gluon.data.worker_info import WorkerInfo, get_worker_info
 
 if TYPE_CHECKING:
     from gluonish.gluon.data import vision
@@ -28,10 +32,12 @@ else:
 __all__ = [
     "ArrayDataset",
     "BatchSampler",
+    "ConcatDataset",
     "DataLoader",
     "Dataset",
     "FilterSampler",
     "IntervalSampler",
+    "IterableDataset",
     "LengthBatchSampler",
     "RandomSampler",
     "RecordFileDataset",
@@ -39,12 +45,17 @@ __all__ = [
     "SequentialSampler",
     "SimpleDataset",
     "SplitSampler",
+    "Subset",
+    "WeightedRandomSampler",
+    "WorkerInfo",
     "batchify",
     "dataloader",
     "dataset",
     "default_batchify_fn",
     "default_mp_batchify_fn",
+    "get_worker_info",
     "load_digits",
+    "random_split",
     "sampler",
     "segment_mask",
     "vision",

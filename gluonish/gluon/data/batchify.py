@@ -21,6 +21,7 @@ from gluonish.gluon.data.stacking import (
     are_texts,
     as_array,
     batch_of_fields,
+    batch_of_tuples,
     check_same_shape,
     columns_of,
     common_dtype,
@@ -49,19 +50,19 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
 
     Args:
         data: Samples of one shape: NDArrays, NumPy arrays, PIL images, numbers, lists of numbers,
-            texts, or tuples or dicts of them.
+            texts, or tuples, named tuples or dicts of them.
 
     Returns:
         An NDArray of the samples' dtype (int64 for Python ints, float64 for floats); for texts a
-        list of them; for tuples a list with one batch for each element of the tuple; for dicts a
-        dict with one batch for each field.
+        list of them; for tuples a list with one batch for each element of the tuple; for named
+        tuples a named tuple of their class; for dicts a dict with one batch for each field.
 
     Raises:
         ArgumentError: Samples differ in shape, tuples in length, or dicts in their keys.
         ArgumentTypeError: Samples are neither arrays nor numbers.
     """
     if isinstance(data[0], tuple):
-        return [default_batchify_fn(column) for column in columns_of(data)]
+        return batch_of_tuples(data, default_batchify_fn)
     if isinstance(data[0], dict):
         return batch_of_fields(data, default_batchify_fn)
     if are_texts(data):
@@ -399,6 +400,8 @@ class AsList:
 def _as_ndarrays(batch: Any) -> Any:
     if isinstance(batch, list):
         return [_as_ndarrays(item) for item in batch]
+    if isinstance(batch, tuple):  # a named tuple
+        return type(batch)(*map(_as_ndarrays, batch))
     if isinstance(batch, dict):
         return {name: _as_ndarrays(item) for name, item in batch.items()}
     return ndarray_view(batch) if isinstance(batch, np.ndarray) else batch

@@ -8,7 +8,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.reduction import ForkingPickler as ForkingPickler
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,32 +20,32 @@ from gluonish.core.number_check import as_int, check_numbers
 from gluonish.core.object_repr import brief, counted, object_repr
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
-from gluonish.gluon.data.by_value import dumps
+from gluonish.gluon.data.by_value import Payload, dumps
 from gluonish.gluon.data.dataset import check_batchify, check_dataset, indexable
+from gluonish.gluon.data.load import load_batch
 from gluonish.gluon.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from gluonish.gluon.data.stream import (
+    END,
+    Pool,
+    StreamBatches,
+    StreamPools,
+    check_stream,
+    is_stream,
+)
 from gluonish.gluon.data.thread_pool import PoolBatches as _MultiWorkerIter  # noqa: F401  # programs
 from gluonish.gluon.data.thread_pool import ThreadPool
 from gluonish.gluon.data.thread_pool import as_in_context as _as_in_context  # noqa: F401  # import
 from gluonish.gluon.data.thread_pool import initialize_worker as _worker_initializer  # noqa: F401
 from gluonish.gluon.data.thread_pool import pickled_batch as _worker_fn  # noqa: F401  # them
 from gluonish.gluon.data.thread_pool import thread_batch as _thread_worker_fn  # noqa: F401
+from gluonish.gluon.data.worker_handle import WorkerNumbers
 from gluonish.gluon.data.worker_pool import WorkerPool
-from gluonish.gluon.data.worker_process import load_batch
 from gluonish.io.shared_batch import is_sequence, rebuilt
 from gluonish.ndarray import NDArray
 
 __all__ = ["DataLoader"]
 
 Indices = Iterable[Sequence[Any]]
-
-
-class _Pool(Protocol):
-    @property
-    def closed(self) -> bool: ...
-    def abandon(self) -> None: ...
-    def submit(self, indices: Sequence[Any], seed: int) -> Any: ...
-    def take(self, batch: Any, timeout_s: float) -> Any: ...
-    def forget(self, batches: Iterable[Any]) -> None: ...
 
 
 class DataLoader:
@@ -67,13 +67,24 @@ class DataLoader:
     left behind, however the program ends. A batch occupies its slot while any of its arrays is
     alive; a program that keeps several batches gets copies, so that the workers need not wait.
 
+    An iterable dataset (`IterableDataset`, any iterable without a length, or a generator function)
+    has no indices: its samples are batched in their order, and ``shuffle``, ``sampler``,
+    ``batch_sampler`` and ``last_batch="rollover"`` are refused. Each worker reads a part of it, see
+    `IterableDataset`; batches come from the workers in turn, without those whose part has ended,
+    so that the order does not depend on timing. The last batch of each worker may be incomplete.
+
+    `get_worker_info` returns a worker's number and seed. The seeds, and the seeds of batches,
+    follow from NumPy's state in the main process: they are equal if ``numpy.random.seed`` was
+    called with an equal number before the workers started, in the same pass of the loader. Threads
+    share the generators of the program, which are not seeded for them.
+
     An error in a worker is raised in the main process, with the worker's traceback as a note. If a
     worker dies, by a signal for example, iteration raises a `WorkerError`; the next pass starts new
     workers.
 
     Args:
         dataset: The dataset: anything with indices and a length; or a table of polars, pandas or
-            pyarrow, whose rows are dicts.
+            pyarrow, whose rows are dicts; or an iterable dataset.
         batch_size: Number of samples in a batch; required unless ``batch_sampler`` is set.
         shuffle: Whether to draw the samples in random order.
         sampler: Sampler of the indices, instead of ``shuffle``.
@@ -94,6 +105,11 @@ class DataLoader:
         auto_reload: Whether workers start the next pass as soon as one ends.
         try_nopython: Accepted without effect for programs of MXNet 2, where True requests a loader
             in C++.
+        persistent_workers: Whether workers live as long as the loader; if not, they end with each
+            pass, and the next pass starts new ones.
+        worker_init_fn: Function that is called in each worker at its start, with the worker's
+            number, after the generators of a process were seeded with the worker's seed; it is not
+            called without workers.
 
     Raises:
         ArgumentError: Arguments contradict one another, or a number is out of range.
@@ -130,18 +146,20 @@ class DataLoader:
         timeout: float = 120,
         auto_reload: bool = False,
         try_nopython: bool | None = None,
+        persistent_workers: bool = True,
+        worker_init_fn: Callable[[int], object] | None = None,
     ) -> None:
-        self._pool: _Pool | None = None
+        self._pool: Pool | None = None
         self._next_epoch: _Epoch | None = None
         self._iter: Any = None  # MXNet's attribute for `auto_reload`; see `_next_epoch`
         self._pool_lock = TimeoutLock()
         check_numbers("DataLoader", timeout=timeout)
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
-        dataset = indexable(dataset)
-        check_dataset(dataset)
+        _check_worker_arguments(persistent_workers, worker_init_fn)
         check_batchify("DataLoader", batchify_fn)
-        self._dataset = dataset
+        self._persistent_workers = persistent_workers
+        self._worker_init_fn = worker_init_fn
         self._pin_memory = pin_memory
         self._pin_device_id = pin_device_id
         self._thread_pool = thread_pool
@@ -150,9 +168,27 @@ class DataLoader:
         self._prefetch = 2 * self._num_workers
         if prefetch is not None:
             self._prefetch = _count("prefetch", prefetch)
-        self._batch_sampler = _make_batch_sampler(
-            dataset, batch_size, shuffle, sampler, last_batch, batch_sampler
-        )
+        self._stream: StreamBatches | None = None
+        self._batch_sampler: Any
+        if is_stream(dataset):
+            check_stream(
+                dataset,
+                self._num_workers,
+                shuffle=shuffle,
+                sampler=sampler,
+                batch_sampler=batch_sampler,
+                last_batch=last_batch,
+            )
+            size, keep = _batch_size(batch_size), last_batch != "discard"
+            self._stream = StreamBatches(dataset, size, self._num_workers, keep)
+            self._batch_sampler = self._stream
+        else:
+            dataset = indexable(dataset)
+            check_dataset(dataset)
+            self._batch_sampler = _make_batch_sampler(
+                dataset, batch_size, shuffle, sampler, last_batch, batch_sampler
+            )
+        self._dataset = dataset
         default = default_mp_batchify_fn if self._num_workers else default_batchify_fn
         self._batchify_fn = default if batchify_fn is None else batchify_fn
         self._epochs = 0
@@ -171,7 +207,7 @@ class DataLoader:
 
     def __len__(self) -> int:
         """Return the number of batches in a pass."""
-        return len(self._batch_sampler)  # type: ignore[arg-type]  # a user's sampler may have no length
+        return len(self._batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
         """Return an iterator over the batches of one pass."""
@@ -204,13 +240,20 @@ class DataLoader:
         self._pool_lock = TimeoutLock()
 
     def _load_in_process(self) -> Iterator[Any]:
+        if self._stream is not None:
+            self._epochs += 1
+            for batch in self._stream.load(self._epochs, self._batchify_fn):
+                yield self._pinned(batch)
+            return
         for indices in self._batch_sampler:
             yield self._pinned(load_batch(self._dataset, indices, self._batchify_fn))
 
     def _load_in_pool(self, epoch: "_Epoch") -> Iterator[Any]:
         try:
             while epoch.advance():
-                yield self._pinned(epoch.next_batch(self._timeout))
+                batch = epoch.next_batch(self._timeout)
+                if batch is not END:
+                    yield self._pinned(batch)
         finally:
             epoch.close()
         if self.auto_reload:
@@ -219,7 +262,9 @@ class DataLoader:
     def _new_epoch(self) -> "_Epoch":
         with self._pool_lock:
             pool = before = self._pool
-            if pool is None or pool.closed:
+            if not self._persistent_workers:
+                pool = self._make_pool()
+            elif pool is None or pool.closed:
                 pool = self._make_pool()
                 if self._pool is before:  # atomic
                     self._pool = pool
@@ -228,29 +273,58 @@ class DataLoader:
             self._epochs += 1
             number = self._epochs
         assert pool is not None
-        return _Epoch(pool, self._batch_sampler, self._prefetch, number)
+        batches: Any = self._batch_sampler
+        if self._stream is not None:
+            batches = self._stream.requests(number, _seed_of(number))
+        return _Epoch(pool, batches, self._prefetch, number, not self._persistent_workers)
 
-    def _make_pool(self) -> _Pool:
-        if not self._thread_pool and not hasattr(socket, "send_fds"):
+    def _make_pool(self) -> Pool:
+        count, prefetch = self._num_workers, self._prefetch
+        parts: list[tuple[Any, Any]] = [(self._dataset, self._batchify_fn)]
+        if self._stream is not None:
+            parts = [*self._stream.parts(self._batchify_fn)]
+            count, prefetch = 1, -(-prefetch // self._num_workers)
+        seed = _seed_of(self._epochs)
+        numbers = [WorkerNumbers(i, self._num_workers, seed) for i in range(len(parts))]
+        payloads = self._payloads(parts)
+        pools: list[Pool]
+        if payloads is None:
+            init = self._worker_init_fn
+            pools = [
+                ThreadPool(*part, count, its, init)
+                for part, its in zip(parts, numbers, strict=True)
+            ]
+        else:
+            pools = [
+                WorkerPool(payload, count, prefetch, its)
+                for payload, its in zip(payloads, numbers, strict=True)
+            ]
+        return pools[0] if self._stream is None else StreamPools(pools)
+
+    def _payloads(self, parts: list[tuple[Any, Any]]) -> list[Payload] | None:
+        """Return the pickled start of each pool of processes; None if workers are threads."""
+        if self._thread_pool:
+            return None
+        if not hasattr(socket, "send_fds"):
             warnings.warn(
                 f"DataLoader: expected num_workers={self._num_workers} to be processes, got "
                 "threads: processes need Unix sockets, which this system lacks. Threads run Python "
                 "code of the dataset one at a time; pass thread_pool=True to silence this",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        elif not self._thread_pool:
-            try:
-                payload = dumps((self._dataset, self._batchify_fn))
-                return WorkerPool(payload, self._num_workers, self._prefetch)
-            except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
-                warnings.warn(
-                    "DataLoader: expected a dataset that worker processes can unpickle, got one "
-                    f"that cannot be pickled ({error}); using threads instead",
-                    UserWarning,
-                    stacklevel=4,
-                )
-        return ThreadPool(self._dataset, self._batchify_fn, self._num_workers)
+            return None
+        functions = () if self._worker_init_fn is None else (self._worker_init_fn,)
+        try:
+            return [dumps((*part, *functions)) for part in parts]
+        except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
+            warnings.warn(
+                "DataLoader: expected a dataset that worker processes can unpickle, got one "
+                f"that cannot be pickled ({error}); using threads instead",
+                UserWarning,
+                stacklevel=5,
+            )
+            return None
 
     def _pinned(self, batch: Any) -> Any:
         if not self._pin_memory:
@@ -269,7 +343,7 @@ class _Abandoning:
 
     __slots__ = ("_pool",)
 
-    def __init__(self, pool: _Pool) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     def __enter__(self) -> None: ...
@@ -282,11 +356,14 @@ class _Abandoning:
 class _Epoch:
     """One pass over the dataset: submits batches ahead and returns them in order."""
 
-    def __init__(self, pool: _Pool, batch_sampler: Indices, prefetch: int, number: int) -> None:
+    def __init__(
+        self, pool: Pool, batch_sampler: Indices, prefetch: int, number: int, ends_pool: bool
+    ) -> None:
         self.process = os.getpid()
         self._pool = pool
-        self._indices = iter(batch_sampler)
-        self._root = repr((number, np.random.get_state())).encode()  # noqa: NPY002 (only read)
+        self._ends_pool = ends_pool
+        self._indices: Any = iter(batch_sampler)
+        self._root = _root_of(number)
         self._submitted = 0
         self.pending: deque[Any] = deque()
         try:
@@ -308,14 +385,51 @@ class _Epoch:
         return True
 
     def next_batch(self, timeout_s: float) -> Any:
-        """Return the next batch."""
+        """Return the next batch; `END` if the stream of a worker has ended."""
+        handle = self.pending.popleft()
         with _Abandoning(self._pool):
-            return self._pool.take(self.pending.popleft(), timeout_s)
+            batch = self._pool.take(handle, timeout_s)
+        if batch is END:
+            self._indices.end(handle[0])
+        return batch
 
     def close(self) -> None:
         """Discard the pending batches."""
         self._pool.forget(self.pending)
         self.pending.clear()
+        if self._ends_pool:
+            self._pool.abandon()
+
+
+def _root_of(number: int) -> bytes:
+    """Return the bytes from which the seeds of a pass follow; nothing is drawn."""
+    return repr((number, np.random.get_state())).encode()  # noqa: NPY002 (only read)
+
+
+def _seed_of(number: int) -> int:
+    """Return a seed of 31 bits, so that it also fits NumPy's generator with a worker's number."""
+    digest = hashlib.blake2b(_root_of(number), digest_size=4).digest()
+    return int.from_bytes(digest, "little") >> 1
+
+
+def _check_worker_arguments(persistent_workers: object, worker_init_fn: object) -> None:
+    if not isinstance(persistent_workers, bool):
+        raise ArgumentTypeError(
+            f"DataLoader: expected persistent_workers to be a bool, got {persistent_workers!r}"
+        )
+    if worker_init_fn is not None and not callable(worker_init_fn):
+        raise ArgumentTypeError(
+            f"DataLoader: expected worker_init_fn to be a function, got {worker_init_fn!r}"
+        )
+
+
+def _batch_size(value: Any) -> int:
+    """Return the batch size of an iterable dataset."""
+    if value is None or isinstance(value, bool):
+        raise ArgumentError(
+            f"DataLoader: expected batch_size with an iterable dataset, got {value}"
+        )
+    return as_int("DataLoader", "batch_size", value, 1)
 
 
 def _count(name: str, value: Any) -> int:

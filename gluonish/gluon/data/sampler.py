@@ -19,6 +19,7 @@ __all__ = [
     "Sampler",
     "SequentialSampler",
     "SplitSampler",
+    "WeightedRandomSampler",
 ]
 
 
@@ -73,6 +74,82 @@ class RandomSampler(Sampler):
 
     def __len__(self) -> int:
         return self._length
+
+
+class WeightedRandomSampler(Sampler):
+    """Samples indices with given probabilities, from NumPy's global generator.
+
+    Args:
+        weights: One number of 0 or more for each index; index i is drawn with the probability
+            ``weights[i] / sum(weights)``. For classes of unequal sizes: 1 / size of its class.
+        num_samples: Number of indices of a pass.
+        replacement: Whether an index can be drawn several times in a pass; if not, each draw is
+            from the indices that are left.
+
+    ``numpy.random.seed`` makes the indices reproducible; each pass draws new ones.
+
+    Raises:
+        ArgumentError: A weight is negative, NaN or infinite, all are 0, ``weights`` has not one
+            axis, ``num_samples`` is below 1, or without replacement exceeds the number of positive
+            weights.
+        ArgumentTypeError: ``weights`` are not numbers.
+
+    Example:
+        >>> from gluonish.gluon.data import WeightedRandomSampler
+        >>> list(WeightedRandomSampler([0, 3, 0], 4))
+        [1, 1, 1, 1]
+    """
+
+    def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
+        values = weights.asnumpy() if hasattr(weights, "asnumpy") else weights
+        try:
+            found = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ArgumentTypeError(
+                f"WeightedRandomSampler: expected numbers as weights: {error}"
+            ) from None
+        if found.ndim != 1:
+            raise ArgumentError(
+                f"WeightedRandomSampler: expected weights of shape (N,), got {found.shape}"
+            )
+        refused = found[~(np.isfinite(found) & (found >= 0))]
+        if refused.size:
+            raise ArgumentError(
+                f"WeightedRandomSampler: expected finite weights of 0 or more, got {refused[0]}"
+            )
+        if not isinstance(replacement, bool | np.bool_):
+            raise ArgumentTypeError(
+                f"WeightedRandomSampler: expected replacement to be a bool, got {replacement!r}"
+            )
+        positive = int(np.count_nonzero(found))
+        if not positive:
+            raise ArgumentError("WeightedRandomSampler: expected a positive weight, got none")
+        self._num_samples = as_int("WeightedRandomSampler", "num_samples", num_samples, 1)
+        if not replacement and self._num_samples > positive:
+            raise ArgumentError(
+                f"WeightedRandomSampler: expected num_samples of at most {positive}, the number of "
+                f"positive weights, without replacement, got {num_samples}"
+            )
+        found /= found.max()  # so that the sum is finite
+        self._probabilities = found / found.sum()
+        self._replacement = bool(replacement)
+
+    def __repr__(self) -> str:
+        return object_repr(
+            self,
+            f"{self._num_samples} samples",
+            f"of {len(self._probabilities)}",
+            replacement=self._replacement,
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        drawn = np.random.choice(  # noqa: NPY002  # the generator of RandomSampler
+            len(self._probabilities), self._num_samples, self._replacement, self._probabilities
+        )
+        return iter(drawn)
+
+    def __len__(self) -> int:
+        return self._num_samples
 
 
 class FilterSampler(Sampler):

@@ -112,7 +112,7 @@ class Empty(Protocol):
 def stack_on_host(data: Sequence[Any], empty: Empty = np.empty) -> Any:
     """Stack samples as `default_mp_batchify_fn` does; return NumPy arrays."""
     if isinstance(data[0], tuple):
-        return [stack_on_host(column, empty) for column in columns_of(data)]
+        return batch_of_tuples(data, lambda column: stack_on_host(column, empty))
     if isinstance(data[0], dict):
         return batch_of_fields(data, lambda field: stack_on_host(field, empty))
     if are_texts(data):
@@ -138,6 +138,29 @@ def columns_of(data: Sequence[Any]) -> list[tuple[Any, ...]]:
             f"default_batchify_fn: expected tuples of equal length, got lengths {lengths}"
         )
     return list(zip(*data, strict=True))
+
+
+def batch_of_tuples(data: Sequence[Any], stack: Callable[[Sequence[Any]], Any]) -> Any:
+    """Return the batch of samples that are tuples: a list of batches, one for each item.
+
+    Args:
+        data: The samples; for named tuples the batch is a named tuple of their class.
+        stack: Returns the batch of the values of one item.
+
+    Raises:
+        ArgumentError: The tuples differ in length, or named tuples in their class.
+    """
+    batches = [stack(column) for column in columns_of(data)]
+    kind = type(data[0])
+    if not hasattr(kind, "_fields"):
+        return batches
+    others = {type(sample).__name__ for sample in data if type(sample) is not kind}
+    if others:
+        raise ArgumentError(
+            f"default_batchify_fn: expected named tuples of one class, {kind.__name__}, got "
+            f"{', '.join(sorted(others))}"
+        )
+    return kind(*batches)
 
 
 def batch_of_fields(data: Sequence[Any], stack: Callable[[list[Any]], Any]) -> dict[Any, Any]:

@@ -16,6 +16,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import Any
@@ -23,8 +24,10 @@ from typing import Any
 from gluonish.core.context import Context, cpu_pinned
 from gluonish.core.numpy_mode import current_numpy_scope
 from gluonish.gluon.data.channel import WorkerError, WorkerTimeoutError
+from gluonish.gluon.data.load import load_batch
 from gluonish.gluon.data.service_threads import service_threads
-from gluonish.gluon.data.worker_process import load_batch
+from gluonish.gluon.data.worker_handle import WorkerNumbers
+from gluonish.gluon.data.worker_process import begin_worker
 from gluonish.ndarray import NDArray
 
 # Interval in which a wait for a batch checks that the threads still run, in seconds.
@@ -49,12 +52,22 @@ class _Job:
 class _SharedState:
     """The state shared by the threads of a pool."""
 
-    def __init__(self, pool: object, dataset: Any, batchify_fn: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        pool: object,
+        dataset: Any,
+        batchify_fn: Callable[..., Any],
+        numbers: WorkerNumbers,
+        worker_init_fn: Callable[[int], object] | None,
+    ) -> None:
         self.queue: SimpleQueue[Any] = SimpleQueue()  # jobs; anything else ends the threads
         self.stopping = False
         self.failure: Exception | None = None
         self._dataset = dataset
         self._batchify_fn = batchify_fn
+        self._numbers = numbers
+        self._worker_init_fn = worker_init_fn
+        self._workers = count(numbers.first)
         # The callback is in C, so that no interrupt can occur before it runs.
         self._pool = weakref.ref(pool, self.queue.put)
 
@@ -71,10 +84,19 @@ class _SharedState:
     def ended(self) -> WorkerError:
         """Return the error for batches that no thread will load."""
         why = "they were ended" if self.failure is None else repr(self.failure)
-        return WorkerError(f"DataLoader: expected running threads, got none: {why}")
+        error = WorkerError(f"DataLoader: expected running threads, got none: {why}")
+        error.__cause__ = self.failure
+        return error
 
     def run(self) -> None:
         """Load batches until the threads are ended."""
+        worker, numbers = next(self._workers), self._numbers
+        begin_worker(self._dataset, worker, numbers.total, numbers.seed + worker)
+        if self._worker_init_fn is not None:
+            try:
+                self._worker_init_fn(worker)
+            except Exception as error:
+                self.fail(error)
         while isinstance(job := self.queue.get(), _Job):
             if not (job.forgotten or self.stopping or self._pool() is None):
                 try:
@@ -96,13 +118,23 @@ class ThreadPool:
         dataset: The dataset; it must be thread-safe.
         batchify_fn: Function that makes a batch of a list of samples.
         num_workers: Number of threads.
+        numbers: What the threads know of themselves; None for a pool that is the whole loader's.
+        worker_init_fn: Called at the start of each thread, with its number.
     """
 
-    def __init__(self, dataset: Any, batchify_fn: Callable[..., Any], num_workers: int) -> None:
+    def __init__(
+        self,
+        dataset: Any,
+        batchify_fn: Callable[..., Any],
+        num_workers: int,
+        numbers: WorkerNumbers | None = None,
+        worker_init_fn: Callable[[int], object] | None = None,
+    ) -> None:
         self._owner = os.getpid()
         self._jobs: dict[int, _Job] = {}
         self._numbers = iter(range(1, 1 << 62))
-        self._shared = _SharedState(self, dataset, batchify_fn)
+        numbers = numbers or WorkerNumbers(0, num_workers, 0)
+        self._shared = _SharedState(self, dataset, batchify_fn, numbers, worker_init_fn)
         for i in range(num_workers):
             service_threads.start(self._shared, f"gluonish-data-{i}")
 

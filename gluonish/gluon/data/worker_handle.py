@@ -47,6 +47,17 @@ _THREAD_VARIABLES: tuple[str, ...] = (
 _END_TIMEOUT_S = 1.0
 
 
+class WorkerNumbers(NamedTuple):
+    """Numbers of a pool's workers: of the first one, of all in the loader; and their seed.
+
+    The seed of worker i is ``seed + i``.
+    """
+
+    first: int
+    total: int
+    seed: int
+
+
 class Launch(NamedTuple):
     """The start arguments of workers: offset and size of each chunk of the dataset; settings."""
 
@@ -55,6 +66,7 @@ class Launch(NamedTuple):
     np_shape: bool
     np_array: bool
     opencv_threads: int
+    numbers: WorkerNumbers
 
 
 def launch_settings() -> tuple[dict[str, str], bool, bool, int]:
@@ -73,6 +85,7 @@ class WorkerHandle:
     Args:
         launch: Start arguments.
         file: Descriptor of the file with the dataset.
+        worker: Number of the worker.
 
     Attributes:
         process: The process.
@@ -85,7 +98,7 @@ class WorkerHandle:
         OSError: The process cannot be started.
     """
 
-    def __init__(self, launch: Launch, file: int) -> None:
+    def __init__(self, launch: Launch, file: int, worker: int) -> None:
         local_end, remote_end = channel_pair()
         with remote_end:
             arguments = json.dumps([remote_end.fileno(), os.getpid(), launch.variables, sys.path])
@@ -99,7 +112,16 @@ class WorkerHandle:
         self.waiting: dict[int, None] = {}
         self.ring: Any = None
         self.started = False
-        start = Start(launch.chunks, launch.np_shape, launch.np_array, launch.opencv_threads)
+        total, seed = launch.numbers.total, launch.numbers.seed + worker
+        start = Start(
+            launch.chunks,
+            launch.np_shape,
+            launch.np_array,
+            launch.opencv_threads,
+            worker,
+            total,
+            seed,
+        )
         self.channel.send(start, file)
 
     def has_ended(self) -> bool:

@@ -22,7 +22,12 @@ from gluonish.gluon.data.channel import (
 )
 from gluonish.gluon.data.service_threads import service_threads
 from gluonish.gluon.data.shared_memory import Segment, new_file
-from gluonish.gluon.data.worker_handle import Launch, WorkerHandle, launch_settings
+from gluonish.gluon.data.worker_handle import (
+    Launch,
+    WorkerHandle,
+    WorkerNumbers,
+    launch_settings,
+)
 from gluonish.gluon.data.worker_service import Batch, WorkerService, ended, format_indices
 from gluonish.io.shared_batch import map_arrays
 
@@ -36,23 +41,29 @@ class WorkerPool:
     """Processes that load batches of one dataset.
 
     Args:
-        payload: Dataset and function that makes a batch, from `by_value.dumps`.
+        payload: Dataset, function that makes a batch, and if there is one a function to call with
+            the number of the worker at its start, from `by_value.dumps`.
         num_workers: Number of processes.
         prefetch: Number of batches to load ahead; there are `SPARE_SLOTS` more slots of shared
             memory.
+        numbers: What the processes know of themselves; None for a pool that is the whole loader's.
 
     Raises:
         SharedMemoryError: There is not enough memory for the dataset.
     """
 
     def __init__(
-        self, payload: tuple[bytes, list[pickle.PickleBuffer]], num_workers: int, prefetch: int
+        self,
+        payload: tuple[bytes, list[pickle.PickleBuffer]],
+        num_workers: int,
+        prefetch: int,
+        numbers: WorkerNumbers | None = None,
     ) -> None:
         settings = launch_settings()
         self._owner = os.getpid()
         pickled, buffers = payload
         chunks, file = _write_file([pickled, *(buffer.raw() for buffer in buffers)])
-        launch = Launch(chunks, *settings)
+        launch = Launch(chunks, *settings, numbers or WorkerNumbers(0, num_workers, 0))
         self._service = WorkerService(self, launch, file, num_workers, prefetch + SPARE_SLOTS)
         try:
             service_threads.start(self._service, "gluonish-data-workers")

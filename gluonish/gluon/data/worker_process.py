@@ -21,13 +21,15 @@ import numpy as np
 
 from gluonish.core import random_state
 from gluonish.core.numpy_mode import set_np_array, set_np_shape
-from gluonish.gluon.data import stacking
 from gluonish.gluon.data.batchify import on_host
 from gluonish.gluon.data.by_value import dumps_reply
 from gluonish.gluon.data.channel import Channel, describe_error
 from gluonish.gluon.data.connection import wait_for_parent
+from gluonish.gluon.data.load import load_batch
 from gluonish.gluon.data.shared_memory import Segment, new_file
 from gluonish.gluon.data.stacking import Rows
+from gluonish.gluon.data.stream import StreamBatchify, StreamReader
+from gluonish.gluon.data.worker_info import WorkerInfo, current
 from gluonish.io.shared_batch import Slot, lay_out, write_arrays
 
 
@@ -38,6 +40,9 @@ class Start(NamedTuple):
     np_shape: bool
     np_array: bool
     opencv_threads: int
+    worker: int = 0
+    num_workers: int = 1
+    worker_seed: int = 0
 
 
 class RingFile(NamedTuple):
@@ -67,52 +72,6 @@ class Done(NamedTuple):
     number: int
     described: Any
     nbytes: int
-
-
-def load_batch(
-    dataset: Any,
-    indices: Sequence[Any],
-    batchify_fn: Callable[..., Any],
-    rows: Rows | None = None,
-) -> Any:
-    """Load samples from a dataset and combine them into a batch.
-
-    Args:
-        dataset: The dataset.
-        indices: Indices of the samples.
-        batchify_fn: Function that makes a batch of a list of samples.
-        rows: Rows of the batch, in which samples may be stored directly.
-
-    Raises:
-        Exception: Any error of the dataset or ``batchify_fn``, with a note about the index.
-    """
-    before = stacking.current.set(rows)
-    try:
-        return _load(dataset, indices, batchify_fn, rows)
-    finally:
-        stacking.current.reset(before)
-
-
-def _load(
-    dataset: Any, indices: Sequence[Any], batchify_fn: Callable[..., Any], rows: Rows | None
-) -> Any:
-    samples = []
-    for number, index in enumerate(indices):
-        if rows is not None:
-            rows.begin(number)
-        try:
-            samples.append(dataset[index])
-        except Exception as error:
-            error.add_note(f"DataLoader: raised by dataset[{index}]")
-            raise
-    if rows is not None:
-        rows.begin(None)
-    try:
-        return batchify_fn(samples)
-    except Exception as error:
-        shown = ", ".join(map(str, indices))
-        error.add_note(f"DataLoader: raised by batchify_fn for dataset indices [{shown}]")
-        raise
 
 
 def main(descriptor: int, parent: int) -> None:
@@ -156,7 +115,10 @@ def _serve(channel: Channel) -> None:
     except Exception as error:
         channel.send(describe_error(None, error))
         return
-    make_batch = on_host(batchify_fn)
+    if isinstance(batchify_fn, StreamBatchify):
+        make_batch = batchify_fn.on_host()
+    else:
+        make_batch = on_host(batchify_fn)
     ring: Segment | None = None
     slot_nbytes = 0
     with_rows = True
@@ -181,12 +143,30 @@ def _receive_dataset(channel: Channel) -> tuple[Any, Callable[..., Any]]:
     set_np_array(start.np_array)
     memory = memoryview(Segment(descriptor, private=True).memory)
     pickled, *buffers = (memory[begin : begin + nbytes] for begin, nbytes in start.chunks)
-    made: tuple[Any, Callable[..., Any]] = pickle.loads(pickled, buffers=buffers)
+    dataset, batchify_fn, *functions = pickle.loads(pickled, buffers=buffers)
     # OpenCV before 4.5.2 does not read the environment variable.
     opencv = sys.modules.get("cv2")
     if opencv is not None:
         opencv.setNumThreads(start.opencv_threads)
-    return made
+    begin_worker(dataset, start.worker, start.num_workers, start.worker_seed)
+    for worker_init_fn in functions:
+        _seed(start.worker_seed)
+        worker_init_fn(start.worker)
+    return dataset, batchify_fn
+
+
+def begin_worker(dataset: Any, worker: int, num_workers: int, seed: int) -> None:
+    """Set what `get_worker_info` returns in this process or thread.
+
+    Args:
+        dataset: The dataset, or the reader of a stream.
+        worker: Number of the worker.
+        num_workers: Number of workers of the loader.
+        seed: Seed of the worker.
+    """
+    if isinstance(dataset, StreamReader):
+        dataset = dataset.dataset
+    current.set(WorkerInfo(worker, num_workers, seed, dataset))
 
 
 def _answer(

@@ -191,10 +191,12 @@ class WorkerService:
             return False
         file = self._files.pop()
         try:
-            for _ in range(self._num_workers):
+            for i in range(self._num_workers):
                 if self._is_over():
                     return False
-                self.workers.append(WorkerHandle(self._launch, file))
+                self.workers.append(
+                    WorkerHandle(self._launch, file, self._launch.numbers.first + i)
+                )
         except OSError as error:
             self.failure = partial(
                 WorkerError,

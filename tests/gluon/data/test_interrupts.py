@@ -30,7 +30,7 @@ VALUES = list(range(6))
 class Worker:
     """A worker in a thread of this process, which starts in no time."""
 
-    def __init__(self, launch: Any, file: int) -> None:
+    def __init__(self, launch: Any, file: int, worker: int = 0) -> None:
         ours, theirs = channel_pair()
         self.channel = Channel(ours)
         self.waiting: dict[int, None] = {}

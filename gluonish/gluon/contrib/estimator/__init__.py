@@ -18,6 +18,7 @@ from gluonish.gluon.contrib.estimator.event_handler import (
     TrainEnd,
     ValidationHandler,
 )
+from gluonish.gluon.contrib.estimator.rate_finder import LearningRateCurve, find_learning_rate
 
 __all__ = [
     "BatchBegin",
@@ -29,6 +30,7 @@ __all__ = [
     "EpochEnd",
     "Estimator",
     "GradientUpdateHandler",
+    "LearningRateCurve",
     "LoggingHandler",
     "MetricHandler",
     "StoppingHandler",
@@ -38,5 +40,6 @@ __all__ = [
     "batch_processor",
     "estimator",
     "event_handler",
+    "find_learning_rate",
     "utils",
 ]
