@@ -15,7 +15,9 @@ import gluonish as mx
 from gluonish import gluon
 from gluonish.gluon.contrib import estimator
 from gluonish.gluon.data import batchify
+from gluonish.metric.counts import CountingMetric
 from gluonish.metric.regression import Distance
+from gluonish.metric.samples import SampleMetric
 
 X, Y = np.zeros((10, 3), np.float32), np.zeros(10, np.int32)
 # Pointers and structures of C, of MXNet's own modules.
@@ -58,6 +60,9 @@ def test_optimizers_say_their_rate(name: str) -> None:
 
 REQUIRED = {
     "topkaccuracy": {"top_k": 3},
+    "topkaccuracyperclass": {"num_classes": 3},
+    "confusionmatrix": {"num_classes": 3},
+    "meaniou": {"num_classes": 3},
     "perplexity": {"ignore_label": None},
     "custommetric": {"feval": max},
     "constant": {"value": 1},
@@ -85,7 +90,12 @@ def test_metrics_and_initializers_have_texts(base: type) -> None:
     kinds = registered(base)
     assert len(kinds) > 10
     for kind in kinds:
-        if kind in (mx.metric.EvalMetric, Distance):  # bases that need a name
+        if kind in (
+            mx.metric.EvalMetric,
+            Distance,
+            CountingMetric,
+            SampleMetric,
+        ):  # bases that need a name
             continue
         check(kind(**REQUIRED.get(kind.__name__.lower(), {})))
 
