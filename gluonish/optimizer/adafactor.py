@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-from gluonish import ndarray as nd
+import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError
 from gluonish.core.number_check import check_numbers, check_optional
 from gluonish.ndarray import NDArray

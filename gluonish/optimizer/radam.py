@@ -59,7 +59,8 @@ class RAdam(MomentsOptimizer):
         self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
     ) -> tuple[Column, ...]:
         def rate(lr: float, t: float) -> float:
-            return lr * (self._rectification(t) or 1.0) / (1.0 - self.beta1**t)
+            divisor: float = 1.0 - self.beta1**t
+            return lr * (self._rectification(t) or 1.0) / divisor
 
         def adaptive(t: float) -> float:
             return float(self._rectification(t) > 0)
@@ -73,7 +74,7 @@ class RAdam(MomentsOptimizer):
     def _rectification(self, t: float) -> float:
         """Return the factor of an adaptive step; 0 for a step without the second moment."""
         longest = 2.0 / (1.0 - self.beta2) - 1.0
-        power = self.beta2**t
+        power: float = self.beta2**t
         length = longest - 2.0 * t * power / (1.0 - power)
         if length <= 5.0:
             return 0.0

@@ -61,7 +61,9 @@ def data(name: str) -> tuple[list[Any], list[list[Any]]]:
     return weights, grads
 
 
-def train(name: str, dtype: str, together: bool = True, **changed: Any) -> list[list[Any]]:
+def train(
+    name: str, dtype: str, together: bool = True, steps: int = 200, **changed: Any
+) -> list[list[Any]]:
     """Return the weights after the saved steps, one list for each weight."""
     kind, kwargs = CASES[name]
     update = mx.optimizer.get_updater(create(kind, learning_rate=RATE, **kwargs, **changed))
@@ -69,7 +71,7 @@ def train(name: str, dtype: str, together: bool = True, **changed: Any) -> list[
     weights = [mx.nd.array(w, dtype=dtype) for w in start]
     indices = list(range(len(weights)))
     found: list[list[Any]] = [[] for _ in weights]
-    for step, now in enumerate(grads):
+    for step, now in enumerate(grads[:steps]):
         arrays = [mx.nd.array(g, dtype=dtype) for g in now]
         if together:
             update(indices, arrays, weights)
@@ -90,16 +92,17 @@ def test_weights_are_those_of_torch_in_float64(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_float32_is_near_and_the_same_one_by_one(name: str) -> None:
-    together, alone = train(name, "float32"), train(name, "float32", together=False)
+    together, alone = train(name, "float32"), train(name, "float32", together=False, steps=20)
     for i, values in enumerate(together):
         np.testing.assert_allclose(values, GOLDEN[f"{name}-{i}"], rtol=1e-5, atol=1e-5)
-        np.testing.assert_array_equal(values, alone[i])
+        np.testing.assert_array_equal(values[: len(alone[i])], alone[i])
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_float16_follows_its_float32_copy(name: str) -> None:
-    for i, values in enumerate(train(name, "float16", multi_precision=True)):
-        np.testing.assert_allclose(values, GOLDEN[f"{name}-{i}"], rtol=0.02, atol=0.02)
+    for i, values in enumerate(train(name, "float16", steps=20, multi_precision=True)):
+        expected = GOLDEN[f"{name}-{i}"][: len(values)]
+        np.testing.assert_allclose(values, expected, rtol=0.005, atol=0.005)
 
 
 @pytest.mark.parametrize("name", ["lion", "radam", "adafactor", "muon"])

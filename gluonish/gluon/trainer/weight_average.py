@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
-from gluonish import ndarray as nd
+import gluonish.ndarray as nd
 from gluonish.autograd import pause, train_mode
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError
@@ -138,10 +138,9 @@ class WeightAverage:
             FileFormatError: The file does not have averages of this network.
         """
         found = nd.load(fname)
-        count = found.pop(_COUNT, None) if isinstance(found, dict) else None
-        if count is None:
+        if not isinstance(found, dict) or _COUNT not in found:
             raise FileFormatError(f"{fname}: expected a file of WeightAverage.save, got another")
-        params = self._params()
+        count, params = found.pop(_COUNT), self._params()
         if found and found.keys() != params.keys():
             raise FileFormatError(
                 f"{fname}: expected averages of {sorted(params)}, got {sorted(found)}"

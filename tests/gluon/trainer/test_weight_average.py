@@ -1,5 +1,6 @@
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +33,8 @@ def drift(net: nn.HybridSequential, draw: np.random.RandomState) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_averages_are_those_of_the_formula(decay: float | None, dtype: str) -> None:
     net, draw = network(dtype), np.random.RandomState(0)
-    average, expected = WeightAverage(net, decay), {}
+    average = WeightAverage(net, decay)
+    expected: dict[str, Any] = {}
     for step in range(20):
         drift(net, draw)
         average.update()

@@ -24,16 +24,19 @@ class Lion(torch.optim.Optimizer):
     def __init__(self, params: Any, **defaults: Any) -> None:
         super().__init__(params, defaults)
 
-    @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
         """Take one step."""
-        for group in self.param_groups:
-            first, second = group["betas"]
-            for p in group["params"]:
-                m = self.state[p].setdefault("m", torch.zeros_like(p))
-                c = first * m + (1 - first) * p.grad
-                p -= group["lr"] * (c.sign() + group["weight_decay"] * p)
-                m.copy_(second * m + (1 - second) * p.grad)
+        with torch.no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    self._update(p, *group["betas"], group["lr"], group["weight_decay"])
+
+    def _update(self, p: Tensor, first: float, second: float, lr: float, decay: float) -> None:
+        assert p.grad is not None
+        m = self.state[p].setdefault("m", torch.zeros_like(p))
+        c = first * m + (1 - first) * p.grad
+        p -= lr * (c.sign() + decay * p)
+        m.copy_(second * m + (1 - second) * p.grad)
 
 
 CASES: dict[str, tuple[Callable[..., Any], dict[str, Any], dict[str, float]]] = {
