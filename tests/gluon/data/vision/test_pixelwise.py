@@ -72,6 +72,14 @@ def test_colors_of_policies_equal_pillow(name: str, factor: float) -> None:
     _same(levels.with_saturation(values, factor), ImageEnhance.Color(image).enhance(factor))
 
 
+@pytest.mark.parametrize("name", IMAGES)
+def test_tables_need_no_opencv(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "open_cv", lambda: None)
+    x, image = nd.array(IMAGES[name], dtype="uint8"), _pil(IMAGES[name])
+    _same(T.AutoContrast()(x).asnumpy(), ImageOps.autocontrast(image))
+    _same(T.Equalize()(x).asnumpy(), ImageOps.equalize(image))
+
+
 def _call(transform: Any, values: Any) -> Any:
     return transform(nd.array(values, dtype=values.dtype)).asnumpy()
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gluonish.gluon.data.vision.transforms.host import Array
+from gluonish.ops.image.resampling import open_cv
 
 _EVERY_BYTE = np.arange(256)
 # Pillow's weights of red, green and blue (ITU-R 601-2), in units of 2**-16.
@@ -52,6 +53,10 @@ def with_tables(values: Array, tables: list[Array]) -> Array:
     if len(tables) == 1:
         found = np.frombuffer(bytearray(values.tobytes().translate(tables[0].tobytes())), np.uint8)
         return found.reshape(values.shape)
+    cv2 = open_cv()
+    if cv2 is not None:
+        mapped_by_cv2: Array = cv2.LUT(values, np.stack(tables, axis=-1)[None])
+        return mapped_by_cv2
     out = np.empty(values.shape, np.uint8)
     for channel, table in enumerate(tables):
         mapped = values[..., channel].tobytes().translate(table.tobytes())
