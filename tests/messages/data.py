@@ -222,12 +222,26 @@ MISTAKES = {
         RuntimeError,
         "hybridize()",
     ),
-    "generator as dataset": Mistake(
+    "set as dataset": Mistake(
         """
-        data.DataLoader((i for i in range(3)), 2)
+        data.DataLoader({1, 2, 3}, 2)
         """,
         TypeError,
-        "dataset | got generator | list",
+        "dataset | got set | list",
+    ),
+    "generator for workers": Mistake(
+        """
+        data.DataLoader((i for i in range(3)), 2, num_workers=2)
+        """,
+        TypeError,
+        "dataset | got the iterator | generator function without calling it",
+    ),
+    "shuffled stream": Mistake(
+        """
+        data.DataLoader((i for i in range(3)), 2, shuffle=True)
+        """,
+        ValueError,
+        "no shuffle | iterable dataset | no indices",
     ),
     "tuple of arrays as dataset": Mistake(
         """

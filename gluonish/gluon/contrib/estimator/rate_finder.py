@@ -14,6 +14,7 @@ import numpy as np
 
 from gluonish.autograd import pause
 from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.files import path_text
 from gluonish.core.number_check import as_float, as_int
 from gluonish.core.object_repr import object_repr
 from gluonish.gluon.contrib.estimator.arguments import check_loader
@@ -75,7 +76,9 @@ class LearningRateCurve:
 
         Raises:
             NotSupportedError: Matplotlib is not installed.
+            ArgumentTypeError: ``path`` is not a path.
         """
+        file = path_text(path, "LearningRateCurve.save")
         try:
             from matplotlib.figure import Figure
         except ImportError as error:
@@ -97,7 +100,7 @@ class LearningRateCurve:
         axes.set_xlabel("learning rate")
         axes.set_ylabel("loss")
         axes.legend()
-        figure.savefig(Path(path))
+        figure.savefig(file)
 
 
 def find_learning_rate(
