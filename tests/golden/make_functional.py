@@ -15,7 +15,7 @@ import torch
 from torch.autograd import functional
 
 sys.path.insert(0, str(Path(__file__).parent))
-from functional_cases import A, B, U, V, energy, network, pair
+from functional_cases import A, B, U, V, energy, network, pair  # type: ignore[import-not-found]
 
 
 def flat(name: str, value: Any, found: dict[str, Any]) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 
 from gluonish import nd
 from gluonish.gluon.data import ArrayDataset, DataLoader, Dataset
+from gluonish.gluon.data.load import load_batch
 from gluonish.gluon.data.stacking import Rows, current, new_sample, stack_on_host
 from gluonish.gluon.data.vision import transforms
-from gluonish.gluon.data.worker_process import load_batch
 from gluonish.io.shared_batch import ndarray_view
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (24, 6, 5, 3)).astype(np.uint8)
