@@ -29,9 +29,9 @@ class Lion(torch.optim.Optimizer):
         with torch.no_grad():
             for group in self.param_groups:
                 for p in group["params"]:
-                    self._change(p, *group["betas"], group["lr"], group["weight_decay"])
+                    self._update(p, *group["betas"], group["lr"], group["weight_decay"])
 
-    def _change(self, p: Tensor, first: float, second: float, lr: float, decay: float) -> None:
+    def _update(self, p: Tensor, first: float, second: float, lr: float, decay: float) -> None:
         assert p.grad is not None
         m = self.state[p].setdefault("m", torch.zeros_like(p))
         c = first * m + (1 - first) * p.grad
