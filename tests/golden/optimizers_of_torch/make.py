@@ -28,8 +28,9 @@ class Lion(torch.optim.Optimizer):
         """Take one step."""
         with torch.no_grad():
             for group in self.param_groups:
+                first, second = group["betas"]
                 for p in group["params"]:
-                    self._update(p, *group["betas"], group["lr"], group["weight_decay"])
+                    self._update(p, first, second, group["lr"], group["weight_decay"])
 
     def _update(self, p: Tensor, first: float, second: float, lr: float, decay: float) -> None:
         assert p.grad is not None
