@@ -52,7 +52,7 @@ class OneCycleScheduler(LRScheduler):
         >>> import gluonish as mx
         >>> schedule = mx.lr_scheduler.OneCycleScheduler(101, base_lr=1.0, anneal_strategy="linear")
         >>> [round(schedule(n), 3) for n in (0, 29, 65, 100)]
-        [0.04, 0.988, 0.502, 0.0]
+        [0.04, 0.99, 0.495, 0.0]
     """
 
     @explained

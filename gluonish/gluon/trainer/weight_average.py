@@ -52,9 +52,9 @@ class WeightAverage:
         >>> net.weight.set_data(mx.nd.array([[5]]))
         >>> average.update()
         >>> with average.applied():
-        ...     print(net.weight.data().asscalar())
+        ...     print(float(net.weight.data().asscalar()))
         2.0
-        >>> net.weight.data().asscalar()
+        >>> float(net.weight.data().asscalar())
         5.0
     """
 
@@ -208,7 +208,7 @@ def update_batch_norm(net: Block, batches: Iterable[Any]) -> None:
         >>> net.initialize()
         >>> batches = [mx.nd.array([[1], [3]]), mx.nd.array([[5], [7]])]
         >>> mx.gluon.utils.update_batch_norm(net, batches)
-        >>> net.running_mean.data().asscalar(), net.running_var.data().asscalar()
+        >>> float(net.running_mean.data().asscalar()), float(net.running_var.data().asscalar())
         (4.0, 1.0)
     """
     layers: list[Any] = []

@@ -153,7 +153,8 @@ SIGNS = {"signum"}
 def test_all_optimizers_are_tried() -> None:
     import gluonish as mx
 
-    aliases = {"ccsgd", "test"}  # SGD by its old name; a step for MXNet's own tests
+    # SGD by its old name; a step for MXNet's own tests; one that takes no vectors.
+    aliases = {"ccsgd", "test", "muon"}
     registered = {
         name
         for name, kind in mx.optimizer.Optimizer.opt_registry.items()
