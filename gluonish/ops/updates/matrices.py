@@ -24,8 +24,11 @@ def factor_shapes(shape: Shape) -> tuple[Shape, Shape]:
     """Return the shapes of Adafactor's states: a mean for each row, and for each column.
 
     Weights of fewer than two axes have one mean for each element, and a second state of one
-    element without a use.
+    element without a use; those of an empty weight, as a process has for weights that others
+    update, are empty.
     """
+    if 0 in shape:
+        return shape, shape
     if len(shape) < 2:
         return shape, (1,)
     return (*shape[:-1], 1), (*shape[:-2], 1, shape[-1])

@@ -374,6 +374,11 @@ LOSSES: dict[str, list[Row]] = {
     "CosineEmbeddingLoss": _loss(
         _pairs, loss.CosineEmbeddingLoss, {"margin": 0.2}, differentiable=2
     ),
+    "DiceLoss": [
+        *_loss(_bits, loss.DiceLoss),
+        *_loss(_classes, lambda **o: loss.DiceLoss(num_classes=4, **o)),
+    ],
+    "FocalLoss": _loss(_bits, loss.FocalLoss, {"gamma": 0, "alpha": None}),
     "HingeLoss": _loss(_signs, loss.HingeLoss, {"margin": 2}),
     "HuberLoss": _loss(_numbers, loss.HuberLoss, {"rho": 0.3}, differentiable=2),
     "KLDivLoss": _loss(_distributions, loss.KLDivLoss, {"from_logits": False}),
@@ -405,6 +410,7 @@ LOSSES: dict[str, list[Row]] = {
     "SigmoidBinaryCrossEntropyLoss": _BINARY,
     "SoftmaxCELoss": _SOFTMAX,
     "SoftmaxCrossEntropyLoss": _SOFTMAX,
+    "SoftmaxFocalLoss": _loss(_classes, loss.SoftmaxFocalLoss, {"gamma": 1}),
     "SquaredHingeLoss": _loss(_signs, loss.SquaredHingeLoss, {"margin": 2}),
     "TripletLoss": _loss(_triples, loss.TripletLoss, {"margin": 3}, differentiable=3),
 }

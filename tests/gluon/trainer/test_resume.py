@@ -20,7 +20,9 @@ RANDOM = np.random.default_rng(0)
 GRADIENTS = [[RANDOM.integers(-8, 9, s) / 8 for s in SHAPES] for _ in range(6)]
 INITIAL = [RANDOM.standard_normal(s) for s in SHAPES]
 # SGLD's noise is each device's own; Test counts nothing, and is no optimizer of a program's.
-NAMES = sorted(set(Optimizer.opt_registry) - {"sgld", "test", "sometimes"})
+NAMES = sorted(
+    set(Optimizer.opt_registry) - {"sgld", "test", "sometimes", "muon"}
+)  # Muon refuses biases
 SETTINGS: dict[str, dict[str, Any]] = {
     name: {"momentum": 0.9} for name in ("sgd", "nag", "signum", "lars", "dcasgd")
 } | {"lbsgd": {"momentum": 0.9, "batch_scale": 2}}

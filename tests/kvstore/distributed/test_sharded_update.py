@@ -125,6 +125,8 @@ def test_all_optimizers_give_the_weights_of_unsharded_updates(ranks: int) -> Non
             assert sum(x["states"][1] for x in every) == whole, f"{name}: nothing twice"
             largest = max(x["states"][1] for x in every)
             limit = 0.53 if name in ROUNDED else 1 / ranks + 0.01
+            if name == "adafactor":  # arrays are shared out by their sizes, not by those of states
+                limit = 0.6
             assert largest <= limit * whole, f"{name}: a share of the memory"
 
 
