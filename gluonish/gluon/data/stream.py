@@ -218,6 +218,7 @@ class Pool(Protocol):
     @property
     def closed(self) -> bool:
         """Whether the pool has ended."""
+        raise NotImplementedError
 
     def abandon(self) -> None:
         """Stop without waiting."""

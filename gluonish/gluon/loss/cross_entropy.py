@@ -193,18 +193,18 @@ class SoftmaxCrossEntropyLoss(Loss):
         """Return the loss of each position with smoothing and ignored labels, on any axis."""
         ignored, smoothing = self._terms["ignore_label"], self._terms["label_smoothing"]
         along = {"axis": self._axis, "keepdims": True}
+        is_counted = None if ignored is None else label != ignored
         if not self._from_logits:
             pred = F.log_softmax(pred, axis=self._axis)
         if not self._sparse_label:
             loss = -F.sum(pred * F.reshape_like(label, pred), **along)
-        elif ignored is None:
+        elif is_counted is None:
             loss = -F.pick(pred, label, **along)
         else:
-            is_counted = label != ignored
             loss = -F.pick(pred, F.where(is_counted, label, F.zeros_like(label)), **along)
         if smoothing:
             loss = (1 - smoothing) * loss - smoothing * F.mean(pred, **along)
-        if ignored is None:
+        if is_counted is None:
             return loss
         # Not a product: the loss of an ignored position may be infinite.
         return F.where(F.reshape_like(is_counted, loss), loss, F.zeros_like(loss))

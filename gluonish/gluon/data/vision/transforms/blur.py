@@ -112,5 +112,5 @@ class GaussianBlur(Augmentation):
                 f"GaussianBlur: expected an image of more than {down // 2} rows and {across // 2} "
                 f"columns for kernel_size {self._sizes}, got shape {values.shape}"
             )
-        sigma = rng.uniform(*self._sigma)
+        sigma = rng.uniform(self._sigma[0], self._sigma[1])
         return blurred(values, gaussian_weights(across, sigma), gaussian_weights(down, sigma))
