@@ -23,6 +23,10 @@ _ON_WINDOWS = {
     "test_on_request_large_arrays_stay_in_the_file": "mapped files",
     "test_an_argument_decides_on_mapping": "mapped files",
     "test_memory_of_others_is_not_taken": "mapped files",
+    "test_equal_seeds_give_equal_batches": "worker processes",
+    "test_error_of_worker_init_fn_is_raised": "worker processes",
+    "test_worker_init_fn_is_called": "worker processes",
+    "test_workers_that_do_not_persist": "worker processes",
 }
 
 

@@ -207,14 +207,14 @@ def start(worker: int) -> None:
     info = get_worker_info()
     assert info is not None
     assert worker == info.id
-    os.environ["K4_STARTED"] = f"{worker} {info.seed} {random.random()}"
+    os.environ["WORKER_STARTED"] = f"{worker} {info.seed} {random.random()}"
 
 
 def read(_: int) -> list[float]:
     info = get_worker_info()
     assert info is not None
     assert len(info.dataset) == 8
-    worker, seed, drawn = os.environ["K4_STARTED"].split()
+    worker, seed, drawn = os.environ["WORKER_STARTED"].split()
     return [info.id, info.num_workers, info.seed, int(worker), int(seed), float(drawn), os.getpid()]
 
 
