@@ -140,6 +140,11 @@ DIFFERENCES = (
         "is refused",
     ),
     Difference(
+        "`DataLoader` with samples that are named tuples",
+        "gives lists as batches",
+        "gives named tuples of their class",
+    ),
+    Difference(
         "counts of updates after `Module.load_optimizer_states`",
         "begin at 0; programs shorten their schedules",
         "go on from where the file was written",
@@ -327,6 +332,11 @@ DIFFERENCES2 = (
 )
 
 _rules = Rules.GLUONISH
+
+
+def current_rules() -> Rules:
+    """Return whose behaviour applies."""
+    return _rules
 
 
 def follows_mxnet() -> bool:

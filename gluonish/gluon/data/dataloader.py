@@ -184,7 +184,7 @@ class DataLoader:
             self._batch_sampler = self._stream
         else:
             dataset = indexable(dataset)
-            check_dataset(dataset)
+            check_dataset(dataset, needs_length=sampler is None and batch_sampler is None)
             self._batch_sampler = _make_batch_sampler(
                 dataset, batch_size, shuffle, sampler, last_batch, batch_sampler
             )

@@ -173,14 +173,14 @@ def indexable(data: Any) -> Any:
     return column_values(data) if is_column(data) else data
 
 
-def check_dataset(data: Any) -> None:
+def check_dataset(data: Any, *, needs_length: bool) -> None:
     """Refuse what has no samples by index, and warn of arrays that were meant to be paired.
 
     Raises:
-        ArgumentTypeError: ``data`` lacks indices or a length.
+        ArgumentTypeError: ``data`` lacks indices, or a length that is needed.
     """
     kind = type(data)
-    if not hasattr(kind, "__getitem__") or not hasattr(kind, "__len__"):
+    if not hasattr(kind, "__getitem__") or (needs_length and not hasattr(kind, "__len__")):
         advice = "pass a list of it" if hasattr(kind, "__iter__") else "gluon.data.Dataset has both"
         raise ArgumentTypeError(
             f"DataLoader: expected a dataset with __getitem__ and __len__, got {kind.__name__}; "

@@ -19,6 +19,7 @@ import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.io.shared_batch import values_of
 from gluonish.ndarray import NDArray
 from gluonish.ops.kernel import address
@@ -144,7 +145,8 @@ def batch_of_tuples(data: Sequence[Any], stack: Callable[[Sequence[Any]], Any]) 
     """Return the batch of samples that are tuples: a list of batches, one for each item.
 
     Args:
-        data: The samples; for named tuples the batch is a named tuple of their class.
+        data: The samples; for named tuples the batch is a named tuple of their class, except by
+            the rules of MXNet.
         stack: Returns the batch of the values of one item.
 
     Raises:
@@ -152,7 +154,7 @@ def batch_of_tuples(data: Sequence[Any], stack: Callable[[Sequence[Any]], Any]) 
     """
     batches = [stack(column) for column in columns_of(data)]
     kind = type(data[0])
-    if not hasattr(kind, "_fields"):
+    if not hasattr(kind, "_fields") or follows_mxnet():
         return batches
     others = {type(sample).__name__ for sample in data if type(sample) is not kind}
     if others:

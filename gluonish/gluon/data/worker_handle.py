@@ -15,6 +15,7 @@ from gluonish.core.config import (
     MXNET_MP_WORKER_NTHREADS,
     flags_without_effect,
 )
+from gluonish.core.mxnet_rules import Rules, current_rules
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.operating_system import KILL, has_ended
 from gluonish.gluon.data.channel import Channel, channel_pair
@@ -63,20 +64,21 @@ class Launch(NamedTuple):
 
     chunks: list[tuple[int, int]]
     variables: dict[str, str]
+    rules: Rules
     np_shape: bool
     np_array: bool
     opencv_threads: int
     numbers: WorkerNumbers
 
 
-def launch_settings() -> tuple[dict[str, str], bool, bool, int]:
+def launch_settings() -> tuple[dict[str, str], Rules, bool, bool, int]:
     """Return the settings for `Launch`, from the calling thread and the environment."""
     opencv_threads = MXNET_MP_OPENCV_NUM_THREADS.value
     variables = dict.fromkeys(_THREAD_VARIABLES, str(MXNET_MP_WORKER_NTHREADS.value))
     # The main process has warned about these variables; an empty variable counts as unset.
     variables.update((flag.name, "") for flag in flags_without_effect())
     variables["OPENCV_FOR_THREADS_NUM"] = str(max(1, opencv_threads))
-    return variables, is_np_shape(), is_np_array(), opencv_threads
+    return variables, current_rules(), is_np_shape(), is_np_array(), opencv_threads
 
 
 class WorkerHandle:
@@ -115,6 +117,7 @@ class WorkerHandle:
         total, seed = launch.numbers.total, launch.numbers.seed + worker
         start = Start(
             launch.chunks,
+            launch.rules,
             launch.np_shape,
             launch.np_array,
             launch.opencv_threads,

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core import random_state
+from gluonish.core.mxnet_rules import Rules, follow_mxnet
 from gluonish.core.numpy_mode import set_np_array, set_np_shape
 from gluonish.gluon.data.batchify import on_host
 from gluonish.gluon.data.by_value import dumps_reply
@@ -37,6 +38,7 @@ class Start(NamedTuple):
     """The first message: offset and size of the dataset's chunks in the attached file; settings."""
 
     chunks: list[tuple[int, int]]
+    rules: Rules
     np_shape: bool
     np_array: bool
     opencv_threads: int
@@ -139,11 +141,13 @@ def _receive_dataset(channel: Channel) -> tuple[Any, Callable[..., Any]]:
     start, descriptor = channel.receive()
     if descriptor is None:
         raise EOFError("expected a file with the dataset, got none")
+    follow_mxnet(start.rules)
     set_np_shape(start.np_shape)
     set_np_array(start.np_array)
     memory = memoryview(Segment(descriptor, private=True).memory)
     pickled, *buffers = (memory[begin : begin + nbytes] for begin, nbytes in start.chunks)
     dataset, batchify_fn, *functions = pickle.loads(pickled, buffers=buffers)
+    follow_mxnet(start.rules)  # an import of `mxnet` by the dataset's module sets its own
     # OpenCV before 4.5.2 does not read the environment variable.
     opencv = sys.modules.get("cv2")
     if opencv is not None:

@@ -404,3 +404,20 @@ def test_closing_takes_no_time() -> None:
     start = time.monotonic()
     loader._pool.close()
     assert time.monotonic() - start < 2
+
+
+class Squares:
+    """A dataset without a length."""
+
+    def __getitem__(self, index: int) -> int:
+        return index**2
+
+
+@pytest.mark.parametrize("num_workers", [0, 1])
+def test_a_sampler_makes_a_length_needless(num_workers: int) -> None:
+    batches = [[3, 1], [2]]
+    loader = DataLoader(Squares(), batch_sampler=batches, num_workers=num_workers)
+    assert drain(loader) == [[9, 1], [4]]
+    assert drain(DataLoader(Squares(), 2, sampler=[1, 2, 3])) == [[1, 4], [9]]
+    with pytest.raises(ArgumentTypeError, match="expected a dataset with __getitem__ and __len__"):
+        DataLoader(Squares(), 2)

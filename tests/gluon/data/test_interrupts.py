@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gluonish.core.mxnet_rules import Rules
 from gluonish.gluon.data import DataLoader, worker_process, worker_service
 from gluonish.gluon.data.channel import Channel, channel_pair
 from gluonish.gluon.data.worker_process import Start
@@ -37,7 +38,7 @@ class Worker:
         self.ring = None
         self.started = False
         self.process = SimpleNamespace(pid=os.getpid(), kill=lambda: None, wait=lambda _=None: 0)
-        self.channel.send(Start(launch.chunks, False, False, 1), file)
+        self.channel.send(Start(launch.chunks, Rules.GLUONISH, False, False, 1), file)
         threading.Thread(target=self._serve, args=(theirs,), daemon=True).start()
 
     def _serve(self, connection: Any) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from gluonish import nd
 from gluonish.core.errors import ArgumentError
+from gluonish.core.mxnet_rules import Rules, current_rules, follow_mxnet
 from gluonish.gluon.data import DataLoader, SimpleDataset
 from gluonish.gluon.data.batchify import Stack, default_batchify_fn, default_mp_batchify_fn
 
@@ -60,6 +61,26 @@ def test_pinned_batches_keep_the_names() -> None:
 def test_named_tuples_of_two_classes_are_refused(batchify: Any) -> None:
     with pytest.raises(ArgumentError, match="one class, Point, got Other"):
         batchify([POINTS[0], Other(*POINTS[1])])
+
+
+def rules_in_worker(_: int) -> int:
+    return int(current_rules())
+
+
+@pytest.mark.parametrize("rules", Rules)
+@pytest.mark.parametrize(
+    "arguments", [{}, {"num_workers": 1}, {"num_workers": 1, "thread_pool": True}]
+)
+def test_by_the_rules_of_mxnet_batches_are_lists(rules: Rules, arguments: dict[str, Any]) -> None:
+    before = follow_mxnet(rules)
+    try:
+        batch = next(iter(DataLoader(SimpleDataset(POINTS), 3, **arguments)))
+        numbers = DataLoader(SimpleDataset([0, 0]).transform(rules_in_worker), 2, **arguments)
+        found = next(iter(numbers)).asnumpy().tolist()
+    finally:
+        follow_mxnet(before)
+    assert type(batch) is (Point if rules == Rules.GLUONISH else list)
+    assert found == [rules, rules]
 
 
 def test_plain_tuples_stay_lists() -> None:
