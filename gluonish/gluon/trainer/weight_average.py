@@ -26,7 +26,8 @@ class WeightAverage:
     update copies the parameters. Then, with a decay, ``average = decay * average + (1 - decay) *
     weight`` (exponential moving average); with ``decay=None`` the average is the mean of all
     updates (stochastic weight averaging). Running statistics of BatchNorm are averaged, too; after
-    SWA, compute them anew by `update_batch_norm`. Averages are float32, on the first device.
+    SWA, compute them anew by `update_batch_norm`. Averages are on the first device, those of 16
+    bits in float32.
 
     Args:
         net: The network.
@@ -86,7 +87,7 @@ class WeightAverage:
                     self._averages[name] = _copied(data)
                 else:
                     average *= 1 - share
-                    average += data.astype("float32", copy=False) * share
+                    average += data.astype(average.dtype, copy=False) * share
         self.num_updates += 1
 
     def copy_to(self, net: Block) -> None:
@@ -162,11 +163,12 @@ class _Applied:
 
     def __init__(self, average: WeightAverage) -> None:
         self._average = average
-        self._own: list[dict[str, NDArray]] = []  # one for each scope that is open
+        # One for each scope that is open: the arrays of all devices, whose statistics may differ.
+        self._own: list[dict[str, list[NDArray]]] = []
 
     def __enter__(self) -> WeightAverage:
         params = self._average._params()
-        own = {name: param.list_data()[0].copy() for name, param in params.items()}
+        own = {name: [x.copy() for x in param.list_data()] for name, param in params.items()}
         self._average.copy_to(self._average.net)
         self._own.append(own)
         return self._average
@@ -178,13 +180,16 @@ class _Applied:
         traceback: TracebackType | None,
     ) -> None:
         params = self._average._params()
-        for name, values in self._own.pop().items():
-            params[name].set_data(values)
+        with pause():
+            for name, copies in self._own.pop().items():
+                for array, values in zip(params[name].list_data(), copies, strict=True):
+                    array[:] = values
 
 
 def _copied(data: NDArray) -> NDArray:
-    """Return a copy of a parameter, in float32 if it is floating."""
-    return data.astype("float32") if is_floating(data._spec.dtype) else data.copy()
+    """Return a copy of a parameter, in float32 if it has a floating type of fewer bits."""
+    dtype = data._spec.dtype
+    return data.astype("float32") if is_floating(dtype) and dtype.itemsize < 4 else data.copy()
 
 
 def update_batch_norm(net: Block, batches: Iterable[Any]) -> None:

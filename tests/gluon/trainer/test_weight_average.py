@@ -30,7 +30,7 @@ def drift(net: nn.HybridSequential, draw: np.random.RandomState) -> None:
 
 
 @pytest.mark.parametrize("decay", [0.9, 0.0, None])
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_averages_are_those_of_the_formula(decay: float | None, dtype: str) -> None:
     net, draw = network(dtype), np.random.RandomState(0)
     average = WeightAverage(net, decay)
@@ -44,13 +44,26 @@ def test_averages_are_those_of_the_formula(decay: float | None, dtype: str) -> N
             old = expected.get(name, 0.0)
             expected[name] = (1 - share) * old + share * value.astype("float64")
     own = values(net)
-    tolerance = 1e-6 if dtype == "float32" else 1e-3
+    tolerance = {"float64": 1e-14, "float32": 1e-6, "float16": 1e-3}[dtype]
     with average.applied():
         for name, value in values(net).items():
             np.testing.assert_allclose(value, expected[name], rtol=tolerance, atol=tolerance)
             assert value.dtype == own[name].dtype
     for name, value in values(net).items():
         np.testing.assert_array_equal(value, own[name])
+
+
+def test_each_device_gets_its_own_statistics_back() -> None:
+    net = nn.BatchNorm(in_channels=1)
+    net.initialize(ctx=[mx.cpu(0), mx.cpu(1)])
+    average = WeightAverage(net)
+    average.update()
+    means = net.running_mean.list_data()
+    for i, mean in enumerate(means):
+        mean[:] = i + 1
+    with average.applied():
+        assert [x.asscalar() for x in net.running_mean.list_data()] == [0, 0]
+    assert [x.asscalar() for x in net.running_mean.list_data()] == [1, 2]
 
 
 def test_an_error_inside_brings_the_weights_back() -> None:

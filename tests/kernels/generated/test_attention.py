@@ -37,15 +37,19 @@ def results(arrays: Any, head: Any, dtype: str, optional: Any, **attrs: Any) -> 
     return [x.asnumpy().astype(np.float64) for x in (out, q.grad, k.grad, v.grad)]
 
 
+def drawn(random: np.random.Generator, sizes: Any, layout: str = "NHTC") -> list[Any]:
+    """Return queries, keys, values and a gradient for (N, H, K, T, S, C, V), in a layout."""
+    n, h, groups, t, s, c, v = sizes
+    shapes = [(n, h, t, c), (n, groups, s, c), (n, groups, s, v), (n, h, t, v)]
+    order = {"NHTC": (0, 1, 2, 3), "NTHC": (0, 2, 1, 3), "TNHC": (2, 0, 1, 3)}[layout]
+    return [random.standard_normal(x).transpose(order) for x in shapes]
+
+
 def hold(
     random: np.random.Generator, sizes: Any, dtype: str, optional: Any = None, **attrs: Any
 ) -> None:
     """Compare with the reference kernel, for (N, H, K, T, S, C, V)."""
-    n, h, groups, t, s, c, v = sizes
-    shapes = [(n, h, t, c), (n, groups, s, c), (n, groups, s, v), (n, h, t, v)]
-    axes = {"NHTC": (0, 1, 2, 3), "NTHC": (0, 2, 1, 3), "TNHC": (2, 0, 1, 3)}
-    order = axes[attrs.get("layout", "NHTC")]
-    every = [random.standard_normal(x).transpose(order) for x in shapes]
+    every = drawn(random, sizes, attrs.get("layout", "NHTC"))
     if dtype != "float32":  # compare kernels, not the rounding of inputs
         every = [x.astype(dtype).astype(np.float64) for x in every]
     found = results(every[:3], every[3], dtype, optional or {}, **attrs)
@@ -144,16 +148,17 @@ def test_special_numbers_are_those_of_the_reference() -> None:
     np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-5)
 
 
-def test_equal_runs_give_equal_bits_and_threads_do_not_change_them() -> None:
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_equal_runs_give_equal_bits_and_threads_do_not_change_them(dtype: str) -> None:
     random = np.random.default_rng(6)
     arrays = [random.standard_normal((2, 2, 300, 64)) for _ in range(4)]
-    first = results(arrays[:3], arrays[3], "float32", {}, causal=True, dropout=0.2)
-    again = results(arrays[:3], arrays[3], "float32", {}, causal=True, dropout=0.2)
+    first = results(arrays[:3], arrays[3], dtype, {}, causal=True, dropout=0.2)
+    again = results(arrays[:3], arrays[3], dtype, {}, causal=True, dropout=0.2)
     team = openmp.team()
     threads = team.threads()
     team.set_threads(1)
     try:
-        alone = results(arrays[:3], arrays[3], "float32", {}, causal=True, dropout=0.2)
+        alone = results(arrays[:3], arrays[3], dtype, {}, causal=True, dropout=0.2)
     finally:
         team.set_threads(threads)
     for x, y, z in zip(first, again, alone, strict=True):
@@ -268,11 +273,8 @@ AMX_SIZES = [
 def hold_amx(sizes: Any, optional: Any = None, **attrs: Any) -> None:
     """Compare output and gradients of bfloat16, by AMX, with those of float32 of equal arrays."""
     random = np.random.default_rng(sizes[4])
-    n, h, groups, t, s, c, v = sizes
-    shapes = [(n, h, t, c), (n, groups, s, c), (n, groups, s, v), (n, h, t, v)]
-    arrays = [
-        random.standard_normal(x).astype(ml_dtypes.bfloat16).astype(np.float32) for x in shapes
-    ]
+    every = drawn(random, sizes, attrs.get("layout", "NHTC"))
+    arrays = [x.astype(ml_dtypes.bfloat16).astype(np.float32) for x in every]
     found = results(arrays[:3], arrays[3], "bfloat16", optional or {}, **attrs)
     exact = results(arrays[:3], arrays[3], "float32", optional or {}, **attrs)
     for name, x, y in zip(("out", "dq", "dk", "dv"), found, exact, strict=True):
@@ -293,6 +295,8 @@ def hold_amx(sizes: Any, optional: Any = None, **attrs: Any) -> None:
         {"dropout": 0.4},
         {"scale": 0.5},
         {"scale": -0.5},
+        {"layout": "NTHC"},
+        {"layout": "TNHC", "causal": True},
     ],
     ids=str,
 )
@@ -338,6 +342,24 @@ def test_amx_adds_to_no_keys_of_another_thread(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(attention, "_FEWEST_KEYS", 100)
     for _ in range(5):
         hold_amx((1, 1, 1, 300, 310, 64, 64))
+
+
+@needs_amx
+def test_amx_reads_views_with_gaps_in_a_graph() -> None:
+    """Queries, keys and values are slices of one projection, as a hybridized layer has them."""
+
+    class Attend(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            parts = F.split(F.reshape(x, shape=(0, 0, 3, 2, 32)), num_outputs=3, axis=2)
+            q, k, v = (F.reshape(part, shape=(0, 0, 2, 32)) for part in parts)
+            return F.scaled_dot_product_attention(q, k, v, layout="NTHC")
+
+    values = np.random.default_rng(0).standard_normal((2, 70, 192)).astype(ml_dtypes.bfloat16)
+    net = Attend()
+    net.hybridize(static_alloc=True)
+    exact = net(nd.array(values.astype(np.float32))).asnumpy()
+    found = net(nd.array(values.astype(np.float32), dtype="bfloat16")).asnumpy()
+    np.testing.assert_allclose(found.astype(np.float32), exact, rtol=0, atol=2**-7)
 
 
 @needs_amx
