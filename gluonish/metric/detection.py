@@ -115,6 +115,8 @@ class MeanAveragePrecision(SampleMetric):
     def _value(self, samples: Sequence[Any]) -> Any:
         images = [pair for label, pred in samples for pair in zip(label, pred, strict=True)]
         images = [(_rows(label), _rows(pred)) for label, pred in images]
+        if any(np.isnan(rows).any() for pair in images for rows in pair):
+            raise ArgumentError("MeanAveragePrecision: expected scores and corners, got NaN")
         classes = np.unique(np.concatenate([rows[:, 0] for pair in images for rows in pair]))
         values = {int(c): self._of_class(images, c) for c in classes}
         every = range(1 + max(values, default=-1))

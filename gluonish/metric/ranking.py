@@ -54,6 +54,14 @@ class _RankingMetric(SampleMetric):
                     f"{type(self).__name__}: expected scores (N, {', '.join(map(str, stored))}) "
                     f"as in earlier batches, got {shape}"
                 )
+            form = self._shape_of(label, pred)
+            earlier = self._shape_of(*self._samples[0]) if self._samples else form
+            if len(earlier) != len(form):
+                raise ArgumentError(
+                    f"{type(self).__name__}: expected labels of "
+                    f"{'0 and 1 for each class' if len(earlier) == 2 else 'class indices (N,)'} "
+                    f"as in earlier batches, got shape {label.shape}"
+                )
             self._store(label, pred)
 
     def _value(self, samples: Sequence[Any]) -> Any:
@@ -76,9 +84,9 @@ class _RankingMetric(SampleMetric):
         return averaged(np.array(found), self.average)
 
     @staticmethod
-    def _shape_of(label: Vector, pred: Vector) -> tuple[int, ...]:
+    def _shape_of(label: Any, pred: Any) -> tuple[int, ...]:
         """Return the shape of labels: of independent classes, or of one class a sample."""
-        is_independent = pred.ndim == 2 and pred.shape[1] > 1 and label.shape == pred.shape
+        is_independent = len(pred.shape) == 2 and pred.shape[1] > 1 and label.shape == pred.shape
         return label.shape if is_independent else (-1,)
 
     def _check_labels(self, labels: Vector, classes: int) -> None:

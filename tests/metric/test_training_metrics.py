@@ -219,3 +219,22 @@ def test_sentences_that_are_none_are_refused() -> None:
         measured.update([["a"]], ["a", "b"])
     with pytest.raises(ArgumentError, match="one or more references, got none"):
         measured.update([[]], ["a"])
+
+
+@pytest.mark.parametrize("name", ["AUROC", "AveragePrecision"])
+def test_class_indices_and_independent_classes_do_not_mix(name: str) -> None:
+    scores = nd.array([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]])
+    indices, flags = nd.array([0, 2]), nd.array([[0, 1, 0], [1, 1, 0]])
+    for first, second, form in ((indices, flags, "class indices"), (flags, indices, "0 and 1")):
+        measured = getattr(metric, name)()
+        measured.update(first, scores)
+        with pytest.raises(ArgumentError, match=f"expected labels of {form}.* as in earlier"):
+            measured.update(second, scores)
+
+
+def test_detections_without_a_number_are_refused() -> None:
+    measured = metric.MeanAveragePrecision()
+    boxes = nd.array([[[0, 0, 0, 1, 1]]])
+    measured.update(boxes, nd.array([[[0, math.nan, 0, 0, 1, 1]]]))
+    with pytest.raises(ArgumentError, match="expected scores and corners, got NaN"):
+        measured.get()
