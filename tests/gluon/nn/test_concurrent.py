@@ -68,3 +68,17 @@ def test_names_of_version_2_are_the_same_layers() -> None:
     assert net(X).asnumpy().tolist() == [[1, -2, 2, -4], [3, -4, 6, -8]]
     assert issubclass(Concurrent, nn.Concatenate)
     assert net.prefix.startswith("hybridconcatenate")
+
+
+class Sum(HybridBlock):
+    def hybrid_forward(self, F: ModuleType, x: Any, y: Any) -> Any:
+        return x + y
+
+
+@pytest.mark.parametrize("kind", [nn.Concatenate, nn.HybridConcatenate])
+def test_every_layer_gets_all_inputs(kind: Any) -> None:
+    net = kind(axis=0)
+    net.add(Sum(), Sum())
+    for _ in range(2):
+        assert net(X, X * 2).asnumpy().tolist() == [[3, -6], [9, -12]] * 2
+        net.hybridize()
