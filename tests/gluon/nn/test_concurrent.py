@@ -79,6 +79,7 @@ class Sum(HybridBlock):
 def test_every_layer_gets_all_inputs(kind: Any) -> None:
     net = kind(axis=0)
     net.add(Sum(), Sum())
-    for _ in range(2):
+    for hybridize in (False, kind is nn.HybridConcatenate):
+        if hybridize:
+            net.hybridize()
         assert net(X, X * 2).asnumpy().tolist() == [[3, -6], [9, -12]] * 2
-        net.hybridize()
