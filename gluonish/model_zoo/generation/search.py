@@ -1,6 +1,7 @@
 """Search for the tokens that follow prompts: greedy, drawn, and by beams."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -134,9 +135,10 @@ def search(
     rows = [list(tokens) for tokens in cache.tokens]
     ended = [False] * len(rows)
     best = all(chooser.takes_best for chooser in choosers)
-    while True:
-        ahead = None
-        if best and not any(ended) and not any(map(_ends_next, choosers, rows)):
+    ahead = None
+    for number in count():
+        # The first step may have to be planned, which the first token does not wait for.
+        if best and number and not any(ended) and not any(map(_ends_next, choosers, rows)):
             ahead = runner.step_ahead(cache, made)
         chosen = next_tokens(made, choosers, rows)
         for i, token in enumerate(chosen):
@@ -150,7 +152,7 @@ def search(
         if ahead is not None:
             for held, token in zip(cache.tokens, chosen, strict=True):
                 held.append(token)
-            made = ahead
+            made, ahead = ahead, None
             continue
         # Rows that ended compute their last token again, so that the number of rows, and the plan,
         # stay.
