@@ -6,6 +6,7 @@ runs everything in the calling thread.
 
 import ctypes
 import math
+import os
 import threading
 from collections.abc import Callable
 from time import perf_counter
@@ -13,11 +14,10 @@ from typing import Any
 
 from gluonish.core.config import LoadEnvironment
 from gluonish.core.operating_system import on_fork
+from gluonish.kernels.busy_cores import BusyCores
 
-# Spins of a libgomp thread before it sleeps. With the default, ten times as many, threads spin
-# against each other on a busy machine. A smaller count is better there and worse for small
-# networks: next to one busy process on two cores, ResNet-50 takes 105 ms a batch at 30000, 68 at
-# 10000 and 45 at 3000; LeNet alone 0.120 ms at 30000, 0.135 at 10000 and 0.155 at 3000.
+# Spins of a libgomp thread before it sleeps; fewer on busy cores, see `busy_cores`. LeNet alone
+# takes 0.120 ms a batch at 30000, 0.135 at 10000 and 0.155 at 3000.
 SPIN_COUNT = "30000"
 _PAUSE_SOFT = 1  # omp_pause_soft
 
@@ -47,6 +47,14 @@ class Team:
         """End the idle threads of the calling thread's team; the next kernel starts new ones."""
         if self._library is not None and hasattr(self._library, "omp_pause_resource_all"):
             self._library.omp_pause_resource_all(_PAUSE_SOFT)
+
+    def adapt_to_busy_cores(self) -> None:
+        """Let threads that wait sleep at once from now on, while other programs use the cores.
+
+        Not if the environment says how long they spin.
+        """
+        if self._library is not None and not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & {*os.environ}:
+            BusyCores(self._library, self.threads()).start()
 
     def start_s(self, threads: int, runs: int = 20) -> float:
         """Return the minimum time, in seconds, to start and end a team of the calling thread."""
@@ -91,6 +99,7 @@ def team() -> Team:
         found = _State.team
         if found is None:
             found = _State.team = made
+            made.adapt_to_busy_cores()
     return found
 
 
