@@ -6,14 +6,15 @@ runs everything in the calling thread.
 
 import ctypes
 import math
-import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
-from gluonish.core.config import LoadEnvironment
-from gluonish.core.operating_system import on_fork
+from gluonish.core.config import LoadEnvironment, is_set
+from gluonish.core.cpu_quota import cpu_limit
+from gluonish.core.operating_system import on_fork, usable_cores
 from gluonish.kernels.busy_cores import BusyCores
 
 # Spins of a libgomp thread before it sleeps; fewer on busy cores, see `busy_cores`. LeNet alone
@@ -53,7 +54,7 @@ class Team:
 
         Not if the environment says how long they spin.
         """
-        if self._library is not None and not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & {*os.environ}:
+        if self._library is not None and not is_set("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
             BusyCores(self._library, self.threads()).start()
 
     def start_s(self, threads: int, runs: int = 20) -> float:
@@ -123,9 +124,24 @@ def is_disabled() -> bool:
     return _thread.disabled == _State.epoch
 
 
+@contextmanager
+def load_settings() -> Iterator[None]:
+    """Set what libgomp reads when it is loaded, unless the user has set it.
+
+    These are how long threads spin, and how many there are where a control group leaves less time
+    to this process than it has cores: as many as can run all the time, and one more for a rest.
+    """
+    limit = cpu_limit()
+    threads = {}
+    if limit is not None and limit < usable_cores():
+        threads = {"OMP_NUM_THREADS": str(max(1, math.ceil(limit)))}
+    with LoadEnvironment(**threads), LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=SPIN_COUNT):
+        yield
+
+
 def _libgomp() -> ctypes.PyDLL | None:
     # Given only a name, the loader returns the copy that is already loaded.
-    with LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=SPIN_COUNT):
+    with load_settings():
         try:
             return ctypes.PyDLL("libgomp.so.1")
         except OSError:
