@@ -26,8 +26,20 @@ from gluonish.gluon.data.worker_info import WorkerInfo, get_worker_info
 
 if TYPE_CHECKING:
     from gluonish.gluon.data import vision
+    from gluonish.gluon.data.shards.parquet_dataset import ParquetDataset
+    from gluonish.gluon.data.shards.shard_dataset import ShardDataset
+    from gluonish.gluon.data.shards.shard_writer import ShardWriter
 else:
-    __getattr__ = _attach(__name__, ("vision",))
+    _SHARDS = "gluonish.gluon.data.shards."
+    __getattr__ = _attach(
+        __name__,
+        ("vision",),
+        {
+            "ParquetDataset": f"{_SHARDS}parquet_dataset:ParquetDataset",
+            "ShardDataset": f"{_SHARDS}shard_dataset:ShardDataset",
+            "ShardWriter": f"{_SHARDS}shard_writer:ShardWriter",
+        },
+    )
 
 __all__ = [
     "ArrayDataset",
@@ -39,10 +51,13 @@ __all__ = [
     "IntervalSampler",
     "IterableDataset",
     "LengthBatchSampler",
+    "ParquetDataset",
     "RandomSampler",
     "RecordFileDataset",
     "Sampler",
     "SequentialSampler",
+    "ShardDataset",
+    "ShardWriter",
     "SimpleDataset",
     "SplitSampler",
     "Subset",
