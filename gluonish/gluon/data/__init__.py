@@ -30,14 +30,13 @@ if TYPE_CHECKING:
     from gluonish.gluon.data.shards.shard_dataset import ShardDataset
     from gluonish.gluon.data.shards.shard_writer import ShardWriter
 else:
-    _SHARDS = "gluonish.gluon.data.shards."
     __getattr__ = _attach(
         __name__,
         ("vision",),
         {
-            "ParquetDataset": f"{_SHARDS}parquet_dataset:ParquetDataset",
-            "ShardDataset": f"{_SHARDS}shard_dataset:ShardDataset",
-            "ShardWriter": f"{_SHARDS}shard_writer:ShardWriter",
+            "ParquetDataset": "gluonish.gluon.data.shards.parquet_dataset:ParquetDataset",
+            "ShardDataset": "gluonish.gluon.data.shards.shard_dataset:ShardDataset",
+            "ShardWriter": "gluonish.gluon.data.shards.shard_writer:ShardWriter",
         },
     )
 

@@ -23,7 +23,8 @@ from gluonish.gluon.download.http_fetch import (
     version_of,
 )
 
-_BUFFER_NBYTES = 1 << 18
+# A connection that breaks loses at most the chunk that is being read.
+_CHUNK_NBYTES = 1 << 16
 _OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
 _CHANGED = "a file that changed while it was read"
 
@@ -155,7 +156,7 @@ class _HttpFile(io.RawIOBase):
 
     def _skip(self, nbytes: int) -> None:
         """Read what was read before, of a server that always sends the whole file."""
-        buffer = memoryview(bytearray(min(nbytes, _BUFFER_NBYTES)))
+        buffer = memoryview(bytearray(min(nbytes, _CHUNK_NBYTES)))
         skipped = 0
         while skipped < nbytes:
             found = self._receive(buffer[: nbytes - skipped], skipped)
@@ -171,11 +172,13 @@ class _HttpFile(io.RawIOBase):
         """
         self._monitor.step()
         with transfer_errors():
-            found = self._response.raw.read(len(buffer), decode_content=False)
+            nbytes = min(len(buffer), _CHUNK_NBYTES)
+            found = self._response.raw.read(nbytes, decode_content=False)
         # The time until the next call is the program's own.
         self._monitor.suspend()
         if self._monitor.expired:
-            raise CutOffError(f"{self._url} sent nothing in {http_fetch.STALL_S:g} seconds")
+            limit_s = http_fetch.STALL_S
+            raise CutOffError(f"{self._url} sent less than {nbytes} bytes in {limit_s:g} seconds")
         buffer[: len(found)] = found
         length = self.length
         if not found and length is not None and position < length:
@@ -258,7 +261,7 @@ def open_url(url: str, retries: int = 5) -> UrlFile:
             file on the server changes meanwhile.
     """
     raw = _HttpFile(url, retries)
-    file = UrlFile(raw, _BUFFER_NBYTES)
+    file = UrlFile(raw, _CHUNK_NBYTES)
     file.length = raw.length
     return file
 

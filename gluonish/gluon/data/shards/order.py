@@ -165,29 +165,43 @@ class ShardStream(IterableDataset):
     def _samples(self, epoch: int, worker: int, workers: int) -> Iterator[Any]:
         total = self.samples_per_epoch
         left = None if total is None else len(range(worker, total, workers))
-        number = 0
+        number, whole = 0, False
         while left is None or left > 0:
             before = left
-            for stored in islice(self._round(epoch, number, worker, workers), left):
+            for stored in islice(self._round(epoch, number, worker, workers, whole), left):
                 yield self._decoded(stored)
                 if left is not None:
                     left -= 1
             if left is None:
                 return
             if left == before:
-                raise FileFormatError(
-                    f"{type(self).__name__}: expected samples for worker {worker} of part "
-                    f"{self.part_index}, got none in its shards"
-                )
+                if whole:
+                    raise FileFormatError(
+                        f"{type(self).__name__}: expected samples in {len(self._shards)} shards, "
+                        "got none"
+                    )
+                whole = True  # a share without samples: there are fewer of them than readers
             number += 1
 
-    def _round(self, epoch: int, number: int, worker: int, workers: int) -> Iterator[Any]:
-        """Yield the stored samples of a worker, once each, in the order of a pass and round."""
+    def _round(
+        self, epoch: int, number: int, worker: int, workers: int, whole: bool
+    ) -> Iterator[Any]:
+        """Yield the stored samples of a worker, once each, in the order of a pass and round.
+
+        Args:
+            epoch: Number of the pass.
+            number: Number of the round in it.
+            worker: Number of the worker.
+            workers: Number of workers.
+            whole: Whether to yield the samples of all shards instead of the worker's share.
+        """
         key = f"{self.seed} {epoch} {number}"
         shards = list(self._shards)
         if self.shuffle:
             Random(key).shuffle(shards)
-        part = Part(shards).split(self.num_parts, self.part_index).split(workers, worker)
+        part = Part(shards)
+        if not whole:
+            part = part.split(self.num_parts, self.part_index).split(workers, worker)
         samples = chain.from_iterable(map(self._read, part.shards))
         if part.stride > 1:
             samples = islice(samples, part.offset, None, part.stride)  # type: ignore[assignment]  # an iterator, too

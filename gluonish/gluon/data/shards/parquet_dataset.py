@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import groupby
 from random import Random
 from typing import Any, NamedTuple
 
@@ -29,6 +29,14 @@ class _RowGroup(NamedTuple):
     file: str
     number: int
     rows: int
+
+
+class _Piece(NamedTuple):
+    """Rows of a row group: the first one, and the one after the last."""
+
+    group: _RowGroup
+    first: int
+    end: int
 
 
 class ParquetDataset(ShardStream):
@@ -125,54 +133,58 @@ class ParquetDataset(ShardStream):
             return range(self.part_index * count, (self.part_index + 1) * count)
         return _division(range(self.num_rows), self.num_parts, self.part_index)
 
-    def _round(self, epoch: int, number: int, worker: int, workers: int) -> Iterator[Any]:
+    def _round(
+        self, epoch: int, number: int, worker: int, workers: int, whole: bool
+    ) -> Iterator[Any]:
         key = f"{self.seed} {epoch} {number}"
         groups = list(self._shards)
         if self.shuffle:
             Random(key).shuffle(groups)
-        share = self._share()
-        places = _division(share, workers, worker)
-        if not places and share and self.samples_per_epoch is not None:
-            place = share.start + worker % len(share)  # one that another worker has, too
-            places = range(place, place + 1)
-        rows = chain.from_iterable(
-            self._read_rows(group, *bounds) for group, *bounds in self._pieces(groups, places)
-        )
+        places = _division(self._share(), workers, worker)
+        if whole:
+            places = range(self.num_rows)
+        rows = self._read_pieces(self._pieces(groups, places))
         if not self.shuffle:
             return rows
         return shuffled(rows, self.buffer_size, Random(f"{key} {self.part_index} {worker}"))
 
-    def _pieces(self, groups: list[_RowGroup], places: range) -> Iterator[Any]:
-        """Yield the row groups that have rows at some places, with the first row and the end."""
+    def _pieces(self, groups: list[_RowGroup], places: range) -> Iterator[_Piece]:
+        """Yield the row groups that have rows at some places."""
         start = 0
         while start < places.stop:  # again from the first group beyond the last
             for group in groups:
                 first = max(places.start - start, 0)
                 end = min(places.stop - start, group.rows)
                 if first < end:
-                    yield group, first, end
+                    yield _Piece(group, first, end)
                 start += group.rows
 
-    def _read_rows(self, group: _RowGroup, first: int, end: int) -> Iterator[dict[str, Any]]:
-        """Yield some rows of a row group."""
-        with _opened(group.file) as parquet:
-            batches = parquet.iter_batches(
-                batch_size=self.batch_rows, row_groups=[group.number], columns=self.columns
-            )
-            start = 0
-            while start < end:
-                with _format_errors(group.file, f"row group {group.number}"):
-                    batch = next(batches, None)
-                if batch is None:
-                    raise FileFormatError(
-                        f"{group.file}: expected {group.rows} rows in row group {group.number}, "
-                        f"got {start}"
-                    )
-                low, high = max(first - start, 0), min(end - start, len(batch))
-                start += len(batch)
-                if low < high:
-                    rows = TableRows(batch.slice(low, high - low))
-                    yield from (rows[i] for i in range(high - low))
+    def _read_pieces(self, pieces: Iterator[_Piece]) -> Iterator[dict[str, Any]]:
+        """Yield the rows of pieces; a file is opened once for those that follow one another."""
+        for file, its_pieces in groupby(pieces, lambda piece: piece.group.file):
+            with _opened(file) as parquet:
+                for piece in its_pieces:
+                    yield from self._read_piece(parquet, piece)
+
+    def _read_piece(self, parquet: Any, piece: _Piece) -> Iterator[dict[str, Any]]:
+        group, first, end = piece
+        batches = parquet.iter_batches(
+            batch_size=self.batch_rows, row_groups=[group.number], columns=self.columns
+        )
+        start = 0
+        while start < end:
+            with _format_errors(group.file, f"row group {group.number}"):
+                batch = next(batches, None)
+            if batch is None:
+                raise FileFormatError(
+                    f"{group.file}: expected {group.rows} rows in row group {group.number}, got "
+                    f"{start}"
+                )
+            low, high = max(first - start, 0), min(end - start, len(batch))
+            start += len(batch)
+            if low < high:
+                rows = TableRows(batch.slice(low, high - low))
+                yield from (rows[i] for i in range(high - low))
 
 
 def _column_names(columns: Sequence[str] | None) -> list[str] | None:
@@ -251,6 +263,7 @@ def _format_errors(file: str, place: str) -> Iterator[None]:
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # the disk's
             raise
+        reason = " ".join(str(error).split())
         raise FileFormatError(
-            f"{file}: expected a Parquet file, got {error!s:.300} in {place}"
+            f"{file}: expected a Parquet file, got {reason:.300} in {place}"
         ) from error
