@@ -57,7 +57,7 @@ def test_attempts_that_bring_nothing_end(url: str, repository: Repository) -> No
         file.read(2 << 16)
         with pytest.raises(DownloadError, match=r"expected to read http.*/x from byte 200000, got"):
             file.read()
-    assert len(repository.asked) == 1 + 1 + 3
+    assert len(repository.asked) == 1 + 3
 
 
 def test_a_server_that_stalls_is_left_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,17 +138,20 @@ def test_a_name_that_does_not_resolve_is_tried_once_more_at_once(
     how: str, names: Names, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     start = time.monotonic()
-    with (
-        caplog.at_level(logging.WARNING, "gluonish"),
-        pytest.raises(DownloadError, match=r"got no connection to nowhere\.invalid \(Name or serv"),
-    ):
+    url = "https://nowhere.invalid/x"
+
+    def ask() -> None:
         if how == "download":
-            download("https://nowhere.invalid/x", tmp_path)
+            download(url, tmp_path)
         elif how == "stream":
-            open_url("https://nowhere.invalid/x")
+            open_url(url)
         else:
             with Prober("", "") as prober:
-                prober.head("https://nowhere.invalid/x")
+                prober.head(url)
+
+    message = r"got no connection to nowhere\.invalid \(Name or service not known\)"
+    with caplog.at_level(logging.WARNING, "gluonish"), pytest.raises(DownloadError, match=message):
+        ask()
     assert time.monotonic() - start < 10
     assert names.asked == ["nowhere.invalid"] * 2
     assert [record.getMessage() for record in caplog.records] == [
