@@ -47,6 +47,13 @@ HF_TOKEN_PATH = Flag(
     "",
     "File with the token for the hub; empty for `token` in HF_HOME.",
 )
+MXNET_GLUON_OTHER_SOURCES = Flag(
+    "MXNET_GLUON_OTHER_SOURCES",
+    boolean(),
+    True,
+    "Whether data sets and pretrained weights that MXNET_GLUON_REPO does not serve are downloaded "
+    "from their authors and from torchvision.",
+)
 MXNET_GLUON_REPO = Flag(
     "MXNET_GLUON_REPO",
     TEXT,
