@@ -151,7 +151,7 @@ def test_switched_off_nothing_else_is_asked_or_used(served: Repository, home: Pa
     with (
         MXNET_GLUON_OTHER_SOURCES.override(False),
         pytest.raises(
-            DownloadError, match="without a network put squeezenet1.1-33ba0f93.params"
+            DownloadError, match=r"without a network put squeezenet1\.1-33ba"
         ) as caught,
     ):
         get_model_file(NAME)
@@ -191,7 +191,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(
     source = OtherSource("torchvision", served.url + PATH, digits)
     monkeypatch.setitem(TORCHVISION, NAME, source)
     with pytest.raises(
-        DownloadError, match="other sources failed, too: torchvision: .*expected saf"
+        DownloadError, match=r"other sources failed, too: torchvision: .*expected saf"
     ):
         get_model_file(NAME)
     assert files(home) == []

@@ -51,8 +51,7 @@ MXNET_GLUON_OTHER_SOURCES = Flag(
     "MXNET_GLUON_OTHER_SOURCES",
     boolean(),
     True,
-    "Whether data sets and pretrained weights that MXNET_GLUON_REPO does not serve are downloaded "
-    "from their authors and from torchvision.",
+    "Download what MXNET_GLUON_REPO lacks from the data sets' authors and (weights) from torchvision.",
 )
 MXNET_GLUON_REPO = Flag(
     "MXNET_GLUON_REPO",
