@@ -150,9 +150,7 @@ def test_switched_off_nothing_else_is_asked_or_used(served: Repository, home: Pa
     served.asked.clear()
     with (
         MXNET_GLUON_OTHER_SOURCES.override(False),
-        pytest.raises(
-            DownloadError, match=r"without a network put squeezenet1\.1-33ba"
-        ) as caught,
+        pytest.raises(DownloadError, match=r"without a network put squeezenet1\.1-33ba") as caught,
     ):
         get_model_file(NAME)
     assert served.asked == []
