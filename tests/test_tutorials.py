@@ -135,7 +135,7 @@ def test_estimator_resumes_from_its_checkpoint_and_keeps_the_best(tmp_path: Path
 def test_streaming_learns_from_shuffled_shards_over_broken_connections(tmp_path: Path) -> None:
     text = quick("streaming", tmp_path)
     stored, little, shuffled = numbers(": accuracy #", text)
-    assert stored < 0.8 < little
+    assert stored < little < shuffled
     assert shuffled > 0.9
     found = re.search(r"(\d+) answers of the server, (\d+) of them broken off", text)
     assert found is not None
