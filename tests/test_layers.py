@@ -54,6 +54,7 @@ LAZY = {
     "matplotlib",
     "mpi4py",
     "onnx",
+    "pyarrow",
     "requests",
     "scipy",
     "tensorboardX",

@@ -30,6 +30,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "fine_tuning": ("fine-tuning.png",),
     "first_steps": (),
     "search_by_meaning": ("search-by-meaning.png",),
+    "streaming": ("streaming.png",),
     "gpt_from_scratch": ("gpt-loss.png", "gpt-attention.png"),
     "lora": ("lora.png",),
     "vit": ("vit-curves.png", "vit-positions.png", "vit-images.png"),
@@ -129,6 +130,17 @@ def test_estimator_resumes_from_its_checkpoint_and_keeps_the_best(tmp_path: Path
     assert accuracy > 0.93
     names = {path.name for path in (tmp_path / "out").glob("checkpoints-*/*")}
     assert {"digits-best.params", "digits-best.states", "digits-symbol.json"} < names
+
+
+def test_streaming_learns_from_shuffled_shards_over_broken_connections(tmp_path: Path) -> None:
+    text = quick("streaming", tmp_path)
+    stored, little, shuffled = numbers(": accuracy #", text)
+    assert stored < little < shuffled
+    assert shuffled > 0.9
+    found = re.search(r"(\d+) answers of the server, (\d+) of them broken off", text)
+    assert found is not None
+    assert int(found[2]) == int(found[1]) // 5 > 10
+    assert text.count("720 samples in 12 batches") == 2
 
 
 def test_search_by_meaning_runs_with_weights_that_know_nothing(tmp_path: Path) -> None:
