@@ -1,6 +1,6 @@
 """AverageHandler: updates an average of the weights in `Estimator.fit`, and evaluates it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from gluonish.gluon.contrib.estimator.events import BatchEnd, EpochEnd, Run
@@ -23,6 +23,8 @@ class AverageHandler(BatchEnd, EpochEnd):
         priority: Handlers of lower priority are called first. By default the handler comes after
             the updates of weights and before other handlers.
     """
+
+    counters = ("current_epoch",)
 
     def __init__(
         self,
@@ -62,11 +64,3 @@ class AverageHandler(BatchEnd, EpochEnd):
         pairs = [pair for metric in self._metrics for pair in metric.get_name_value()]
         values = ", ".join(f"{name}: {value:.4f}" for name, value in pairs)
         estimator.logger.info(f"[Epoch {self.current_epoch - 1}] Average of weights: {values}")
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the number of the epoch."""
-        return {"current_epoch": self.current_epoch}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a result of `state_dict`."""
-        self.current_epoch = state["current_epoch"]

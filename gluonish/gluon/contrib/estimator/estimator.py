@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.core.files import AnyPath
 from gluonish.core.object_repr import arguments_repr
 from gluonish.core.program_lines import warn_at_line
 from gluonish.gluon.block import Block
@@ -42,8 +43,8 @@ from gluonish.gluon.contrib.estimator.event_handler import (
 from gluonish.gluon.contrib.estimator.first_batch import first_batch_problems, listed
 from gluonish.gluon.contrib.estimator.fit_options import FitOptions, FitScope
 from gluonish.gluon.contrib.estimator.logging_handler import LineHandler, with_progress
-from gluonish.gluon.contrib.estimator.rank_batches import RankBatches
 from gluonish.gluon.contrib.estimator.schedule_handler import Schedule
+from gluonish.gluon.contrib.estimator.training_loop import TrainingLoop
 from gluonish.gluon.contrib.estimator.utils import (
     FirstRankFilter,
     Metrics,
@@ -279,6 +280,10 @@ class Estimator:
         monitor: EvalMetric | str | None = None,
         monitor_mode: str | None = None,
         early_stopping: int | Mapping[str, Any] | EarlyStoppingHandler | None = None,
+        checkpoints: AnyPath | None = None,
+        checkpoint_interval: int | None = None,
+        max_checkpoints: int = 1,
+        resume: bool = False,
         progress: bool | None = None,
     ) -> None:
         """Train ``net`` for a number of epochs or of batches.
@@ -324,6 +329,15 @@ class Estimator:
             early_stopping: Number of epochs without improvement of ``monitor`` after which training
                 stops; or a dict of the arguments ``patience``, ``min_delta``, ``baseline``,
                 ``monitor`` and ``mode`` of an `EarlyStoppingHandler`; or such a handler.
+            checkpoints: Folder for checkpoints, which all processes can access; created if missing.
+                A checkpoint is written after each epoch, and ``best.params`` whenever ``monitor``
+                improves (the averages, if it is one of ``average_metrics``).
+            checkpoint_interval: Number of batches between additional checkpoints, or None.
+            max_checkpoints: Number of checkpoints to keep besides the best.
+            resume: Whether to go on from the newest checkpoint in the folder, if there is one. The
+                result has the same bits as that of a run that was never interrupted, if the program
+                is the same: see "Reproducible runs" in the documentation. If that training was
+                complete, all is loaded, and nothing is trained.
             progress: Whether to show a progress bar with the metrics; None for one if standard
                 error is a terminal.
 
@@ -346,6 +360,8 @@ class Estimator:
                 average=0.999,
                 monitor="accuracy",
                 early_stopping=10,
+                checkpoints="run",
+                resume=True,
             )
         """
         check_loader("fit", "train_data", train_data)
@@ -363,6 +379,10 @@ class Estimator:
             monitor=monitor,
             monitor_mode=monitor_mode,
             early_stopping=early_stopping,
+            checkpoints=checkpoints,
+            checkpoint_interval=checkpoint_interval,
+            max_checkpoints=max_checkpoints,
+            resume=resume,
             progress=progress,
         )
         scope = FitScope(self, options, val_data)
@@ -370,25 +390,13 @@ class Estimator:
         handlers = self._prepare_default_handlers(val_data, given)
         join_ranks(self.trainer)
         self._scope = scope
-        try:
-            with scope:
-                self._train(train_data, handlers)
-        finally:
-            self._scope = None
-
-    def _train(self, train_data: DataLoader, handlers: Sequence[EventHandler]) -> None:
-        """Call the handlers for all epochs, in the scope of the options."""
-        for handler in _of_kind(handlers, TrainBegin):
-            handler.train_begin(self)
         self._fits = self._is_first_batch = True
         try:
-            epoch = 0
-            while not self._run_epoch(train_data, handlers, epoch):
-                epoch += 1
+            with scope:
+                TrainingLoop(self, scope, handlers, train_data, val_data).run()
         finally:
             self._fits = self._is_first_batch = False
-        for last in _of_kind(handlers, TrainEnd):
-            last.train_end(self)
+            self._scope = None
 
     @property
     def _scales_losses(self) -> bool:
@@ -463,27 +471,6 @@ class Estimator:
             _of_kind(handlers, TrainEnd),
         )
 
-    def _run_epoch(self, data: DataLoader, handlers: Sequence[EventHandler], epoch: int) -> bool:
-        """Train for one epoch or until a handler stops it; return whether it was the last."""
-        for handler in _of_kind(handlers, EpochBegin):
-            handler.epoch_begin(self)
-        label = f"epoch {epoch}" if self.max_epoch is None else f"epoch {epoch}/{self.max_epoch}"
-        ran = False
-        ranks = RankBatches(self.trainer, data)
-        with with_progress(
-            data, label, self.max_batch, self._progress(), self._train_metrics
-        ) as batches:
-            for batch in ranks.shared(batches):
-                ran = True
-                if self._run_batch(batch, handlers, self.batch_processor.fit_batch):
-                    break
-        if not ran:
-            raise ArgumentError("Estimator.fit: expected train_data with batches, got none")
-        self._finish_group()
-        gather_metrics(self.trainer, self._train_metrics)
-        stops = [handler.epoch_end(self) for handler in _of_kind(handlers, EpochEnd)]
-        return any(stops)
-
     def _run_batch(
         self, batch: Any, handlers: Iterable[EventHandler], process: Callable[..., Any]
     ) -> bool:
@@ -503,14 +490,6 @@ class Estimator:
             for handler in _of_kind(handlers, BatchEnd)
         ]
         return any(stops)
-
-    def _finish_group(self) -> None:
-        """Update the weights with the last gradients of an epoch, fewer than ``accumulate``."""
-        scope = self._scope
-        if scope is None or scope.options.accumulate == 1:
-            return
-        if self.trainer._finish_group() and scope.average is not None:
-            scope.average.weights_updated()
 
     def _progress(self) -> bool | None:
         """Whether progress bars are shown; None if standard error is a terminal."""

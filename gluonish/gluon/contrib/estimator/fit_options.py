@@ -179,6 +179,22 @@ class FitScope(ExitStack):
         assert self.monitor is not None
         return mode_of(self.monitor, self.options.monitor_mode)
 
+    def attach(self) -> None:
+        """Set options of the optimizer, which was replaced by that of a file."""
+        optimizer = self._estimator.trainer.optimizer
+        if self.options.clip_grad_value is not None:
+            optimizer.clip_gradient = self.options.clip_grad_value
+        if self.schedule is not None:
+            self.schedule.attach(self._estimator.trainer)
+
+    def detached(self) -> ExitStack:
+        """Return a scope in which the optimizer is without the schedule."""
+        optimizer, stack = self._estimator.trainer.optimizer, ExitStack()
+        if self.schedule is not None:
+            stack.callback(setattr, optimizer, "lr_scheduler", optimizer.lr_scheduler)
+            optimizer.lr_scheduler = None
+        return stack
+
     def casts(self) -> autocast | ExitStack:
         """Return a scope in which networks compute in the precision of the options."""
         precision = self.options.precision

@@ -43,6 +43,8 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
             ``metrics`` are not metrics.
     """
 
+    counters = ("batch_index", "current_epoch", "processed_samples")
+
     def __init__(
         self,
         log_interval: str | int = "epoch",
@@ -65,7 +67,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
         """Log the optimizer, its learning rate, and the number of epochs or batches."""
-        self._train_start = time.perf_counter()
+        self._train_start = self._epoch_start = time.perf_counter()
         self.batch_index = 0
         self.current_epoch = 0
         self.processed_samples = 0
