@@ -155,7 +155,6 @@ class RunCheckpoints:
         estimator = self._estimator
         estimator.net.load_parameters(self._path(batches, ".params"), ctx=estimator.context)
         estimator.trainer.load_states(self._path(batches, ".states"))
-        self._scope.attach()
         if estimator.average is not None:
             estimator.average.load(str(self._path(batches, "-average.params")))
         rank = 0 if self._store is None else self._store.rank
@@ -167,6 +166,7 @@ class RunCheckpoints:
                 if name.startswith(prefix)
             }
         self._state.restore(states[rank], arrays)
+        self._scope.attach()
 
     def save(self, position: Mapping[str, Any]) -> None:
         """Write a checkpoint; all processes call this together.
