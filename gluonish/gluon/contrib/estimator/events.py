@@ -1,13 +1,15 @@
 """The events of a training run, for which an Estimator calls its handlers."""
 
 import logging
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
 
 from gluonish.core.context import Context
 from gluonish.core.object_repr import default_repr
 from gluonish.gluon.block import Block
 from gluonish.gluon.loss import Loss
 from gluonish.gluon.trainer import Trainer
+from gluonish.metric import EvalMetric
 
 
 class Run(Protocol):
@@ -24,6 +26,9 @@ class Run(Protocol):
         max_epoch: Number of epochs passed to `Estimator.fit`, or None.
         max_batch: Number of batches passed to `Estimator.fit`, or None.
         batch_axis: Axis of the samples in each batch.
+        train_metrics: Metrics of the training.
+        val_metrics: Metrics of evaluations.
+        average_metrics: Metrics of evaluations with an average of the weights.
     """
 
     net: Block
@@ -36,15 +41,46 @@ class Run(Protocol):
     max_epoch: int | None
     max_batch: int | None
     batch_axis: int
+    average_metrics: list[EvalMetric]
+
+    @property
+    def train_metrics(self) -> list[EvalMetric]:
+        """Metrics of the training."""
+        raise NotImplementedError
+
+    @property
+    def val_metrics(self) -> list[EvalMetric]:
+        """Metrics of evaluations."""
+        raise NotImplementedError
 
 
 class EventHandler:
     """Base class of handlers; a lower ``priority`` (by default 0) is called first.
 
     Handlers of equal priority are called in list order, before the default handlers.
+
+    Attributes:
+        counters: Names of the attributes that change during training, for `state_dict`.
     """
 
     __repr__ = default_repr
+
+    counters: ClassVar[tuple[str, ...]] = ()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the values of ``counters``, which a checkpoint of `Estimator.fit` keeps.
+
+        Values are numbers, texts, None, NumPy arrays, and lists, tuples and dicts of these.
+        """
+        return {name: getattr(self, name) for name in self.counters if hasattr(self, name)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a result of `state_dict`; called after ``train_begin``.
+
+        Args:
+            state: The state.
+        """
+        vars(self).update(state)
 
 
 class TrainBegin(EventHandler):
