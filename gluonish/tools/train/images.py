@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.data import DataLoader, RepeatAugSampler
@@ -26,7 +27,7 @@ from gluonish.gluon.data.vision.transforms import (
     RandomErasing,
     TrivialAugmentWide,
 )
-from gluonish.image.region import center_region, crop, random_region, resize, short_size
+from gluonish.image.region import Region, center_region, random_region, short_size
 from gluonish.tools.train.loop import Batch
 from gluonish.tools.train.pixels import DIGITS_MAXIMUM, EpochSampler, load_images, only_batch
 from gluonish.tools.train.ranks import Ranks, share
@@ -34,7 +35,7 @@ from gluonish.tools.train.ranks import Ranks, share
 Array = np.ndarray[Any, Any]
 
 _ORDER, _CHANGES, _MIX = 0, 1, 2  # purposes of random generators, as part of their seeds
-_INTERPOLATIONS = {"bilinear": 1, "bicubic": 2}
+_INTERPOLATIONS = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}
 _SCALE, _RATIO = (0.08, 1.0), (3 / 4, 4 / 3)  # of a random resized crop
 _CUTMIX_PART = 0.5  # of the batches, if there are both MixUp and CutMix
 
@@ -87,7 +88,7 @@ class Views:
 
     Attributes:
         size: (height, width) of the result, in pixels.
-        interpolation: 1 bilinear, 2 bicubic.
+        interpolation: How Pillow resizes images.
         crop_ratio: Without a random crop: the image is resized so that its shorter side is the
             result's divided by this, and its center is cropped; None to crop the center without.
         area: Range of the area of a random resized crop; None for another crop.
@@ -102,7 +103,7 @@ class Views:
     """
 
     size: tuple[int, int]
-    interpolation: int
+    interpolation: Image.Resampling
     mean: tuple[float, ...]
     std: tuple[float, ...]
     crop_ratio: float | None = None
@@ -139,21 +140,31 @@ class Views:
             region = random_region(wide, high, self.area, self.ratio, source)
             if region is None:
                 region = center_region(wide, high, size)
-            return crop("train", image, region, size, self.interpolation)
+            return self._resized(image, region, size)
         if self.pad is not None:
             frame = (self.pad, self.pad)
             image = np.pad(image, (frame, frame, (0, 0)), constant_values=np.uint8(self.fill))
             high, wide = image.shape[:2]
         if self.crop_ratio is not None:
             shorter = round(min(self.size) / self.crop_ratio)
-            image = resize("train", image, *short_size(wide, high, shorter), self.interpolation)
+            image = self._resized(image, (0, 0, wide, high), short_size(wide, high, shorter))
             high, wide = image.shape[:2]
         if self.pad is None or high < size[1] or wide < size[0]:
             region = center_region(wide, high, size)
         else:
             x, y = rng.integers(0, wide - size[0] + 1), rng.integers(0, high - size[1] + 1)
             region = (int(x), int(y), *size)
-        return crop("train", image, region, size, self.interpolation)
+        return self._resized(image, region, size)
+
+    def _resized(self, image: Array, region: Region, size: tuple[int, int]) -> Array:
+        """Return a region with another size, as Pillow makes it: with antialiasing."""
+        x, y, wide, high = region
+        part = image[y : y + high, x : x + wide]
+        if (wide, high) == size:
+            return part
+        squeezed = np.ascontiguousarray(part[..., 0] if part.shape[2] == 1 else part)
+        made = np.asarray(Image.fromarray(squeezed).resize(size, self.interpolation))
+        return made[..., None] if part.shape[2] == 1 else made
 
 
 class Mixing:
@@ -450,6 +461,7 @@ def _records(path: str, channels: int) -> RecordImages:
         )
     if Path(path).is_file() and not Path(path).with_suffix(".idx").is_file():
         raise ArgumentError(
-            f"{path}: expected an index next to it, got none; make one with `gluonish rec index`"
+            f"{path}: expected an index next to it, got none; make one with "
+            "`gluonish rec --rebuild-index`"
         )
     return RecordImages(path, channels)

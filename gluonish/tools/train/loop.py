@@ -197,14 +197,14 @@ class Precision:
 
     def state(self) -> list[float] | None:
         """Return the loss scale as numbers, which `set_state` takes."""
-        scaler = self._trainer._amp_loss_scaler
+        scaler: Any = self._trainer._amp_loss_scaler
         if scaler is None:
             return None
         return [scaler._loss_scale, scaler._next_loss_scale, scaler._unskipped]
 
     def set_state(self, numbers: list[float] | None) -> None:
         """Continue with a loss scale."""
-        scaler = self._trainer._amp_loss_scaler
+        scaler: Any = self._trainer._amp_loss_scaler
         if scaler is not None and numbers is not None:
             scaler._loss_scale, scaler._next_loss_scale = numbers[:2]
             scaler._unskipped = int(numbers[2])
@@ -250,7 +250,8 @@ class Learner:
         self.precision = Precision(trainer, amp_dtype)
         self._contexts = contexts
         self._dtype = dtype
-        self._loss, self._evaluation_loss = losses or (SoftmaxCrossEntropyLoss(),) * 2
+        usual: Any = SoftmaxCrossEntropyLoss()
+        self._loss, self._evaluation_loss = losses or (usual, usual)
         self._accumulate = accumulate
         self._average = average
         self._is_first_batch = True

@@ -132,7 +132,7 @@ def _kind(arguments: argparse.Namespace) -> str:
 
 def uses_pipeline(arguments: argparse.Namespace) -> bool:
     """Whether images are made one by one, by `images.ImageBatches`."""
-    names = PIPELINE if arguments.data_train else (*PIPELINE, *_RESHAPING)
+    names = [*PIPELINE] if arguments.data_train else [*PIPELINE, *_RESHAPING]
     if arguments.dataset and isinstance(arguments.image_shape, tuple):  # after `complete`
         usual = DEFAULTS[arguments.dataset]["image_shape"]
         if arguments.image_shape == usual:

@@ -179,7 +179,7 @@ def optimizer_settings(
 def leave_out_of_decay(parameters: dict[str, Parameter]) -> None:
     """Set no weight decay for vectors: biases, normalizations, positions and tokens."""
     for name, parameter in parameters.items():
-        if len(parameter.shape) < 2 or name.rsplit(".", 1)[-1].endswith(_VECTORS):
+        if len(parameter.shape or ()) < 2 or name.rsplit(".", 1)[-1].endswith(_VECTORS):
             parameter.wd_mult = 0.0
 
 

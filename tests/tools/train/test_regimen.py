@@ -38,6 +38,11 @@ def completed(*options: str) -> argparse.Namespace:
     return arguments
 
 
+def named(path: str) -> dict[str, Any]:
+    found: Any = load(path)
+    return found
+
+
 def train(*options: str) -> None:
     arguments = parsed(*options)
     assert arguments.run(arguments) == 0
@@ -182,7 +187,7 @@ def test_accumulated_batches_update_as_one_large_batch(tmp_path: Path) -> None:
     small, large = tmp_path / "small", tmp_path / "large"
     train(*options, "--batch-size", "16", "--accumulate", "4", "--model-prefix", str(small))
     train(*options, "--batch-size", "64", "--model-prefix", str(large))
-    first, second = (load(f"{prefix}-0001.params") for prefix in (small, large))
+    first, second = (named(f"{prefix}-0001.params") for prefix in (small, large))
     for name, values in second.items():
         np.testing.assert_allclose(first[name].asnumpy(), values.asnumpy(), rtol=1e-4, atol=1e-5)
 
@@ -201,7 +206,7 @@ def test_training_ends_early_and_keeps_the_best(
     assert len(losses) == best + 2
     assert "ends early: validation-loss has not improved for 2 epochs" in said
     assert f"after epoch {best}: {prefix}-best.params" in said
-    kept, wanted = (load(f"{prefix}-{x}.params") for x in ("best", f"{best:04d}"))
+    kept, wanted = (named(f"{prefix}-{x}.params") for x in ("best", f"{best:04d}"))
     assert {k: v.asnumpy().tolist() for k, v in kept.items()} == {
         k: v.asnumpy().tolist() for k, v in wanted.items()
     }
@@ -213,8 +218,8 @@ def test_training_ends_early_and_keeps_the_best(
 def test_averages_are_what_is_evaluated(tmp_path: Path) -> None:
     prefix = tmp_path / "net"
     train(*SMALL, "--ema", "0.5", "--num-epochs", "1", "--model-prefix", str(prefix))
-    averages = load(f"{prefix}-0001.average")
-    best, last = (load(f"{prefix}-{x}.params") for x in ("best", "0001"))
+    averages = named(f"{prefix}-0001.average")
+    best, last = (named(f"{prefix}-{x}.params") for x in ("best", "0001"))
     own = {name.removeprefix("arg:"): x.asnumpy() for name, x in best.items()}
     by_shape = {x.shape: x.asnumpy() for name, x in averages.items() if len(x.shape) == 2}
     for name, x in own.items():
