@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.data import DataLoader, RepeatAugSampler
@@ -35,7 +34,7 @@ from gluonish.tools.train.ranks import Ranks, share
 Array = np.ndarray[Any, Any]
 
 _ORDER, _CHANGES, _MIX = 0, 1, 2  # purposes of random generators, as part of their seeds
-_INTERPOLATIONS = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}
+_INTERPOLATIONS = {"bilinear": 2, "bicubic": 3}  # Pillow's numbers
 _SCALE, _RATIO = (0.08, 1.0), (3 / 4, 4 / 3)  # of a random resized crop
 _CUTMIX_PART = 0.5  # of the batches, if there are both MixUp and CutMix
 
@@ -88,7 +87,7 @@ class Views:
 
     Attributes:
         size: (height, width) of the result, in pixels.
-        interpolation: How Pillow resizes images.
+        interpolation: How Pillow resizes images, a number of its `Resampling`.
         crop_ratio: Without a random crop: the image is resized so that its shorter side is the
             result's divided by this, and its center is cropped; None to crop the center without.
         area: Range of the area of a random resized crop; None for another crop.
@@ -103,7 +102,7 @@ class Views:
     """
 
     size: tuple[int, int]
-    interpolation: Image.Resampling
+    interpolation: int
     mean: tuple[float, ...]
     std: tuple[float, ...]
     crop_ratio: float | None = None
@@ -158,6 +157,8 @@ class Views:
 
     def _resized(self, image: Array, region: Region, size: tuple[int, int]) -> Array:
         """Return a region with another size, as Pillow makes it: with antialiasing."""
+        from PIL import Image
+
         x, y, wide, high = region
         part = image[y : y + high, x : x + wide]
         if (wide, high) == size:
