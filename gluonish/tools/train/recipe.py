@@ -122,12 +122,8 @@ def read_recipe(name: str) -> dict[str, Entry]:
         ArgumentError: An option is unknown, or has a value of another type.
     """
     path = recipe_path(name)
-    with open_to_read(path, "recipe") as file:
-        text = file.read(_MOST_NBYTES + 1)
-    if len(text) > _MOST_NBYTES:
-        raise FileFormatError(f"{path}: expected a recipe of at most {_MOST_NBYTES} bytes")
     found: dict[str, Entry] = {}
-    for key, value, line in _pairs(text, path):
+    for key, value, line in read_mapping(path):
         place = f"{path}:{line}"
         known = _options()
         dest = key.replace("-", "_") if isinstance(key, str) else key
@@ -148,6 +144,25 @@ def read_recipe(name: str) -> dict[str, Entry]:
             )
         found[dest] = Entry(_checked(known[dest], value, f"{place}: {key}"), line)
     return found
+
+
+def option_names() -> list[str]:
+    """Return the names of the options that a recipe can have, without the dashes in front."""
+    return [name.replace("_", "-") for name in _options()]
+
+
+def check_option(name: str, value: Any, place: str) -> Any:
+    """Return the value of an option as the command line would have it.
+
+    Args:
+        name: Name of the option, one of `option_names`.
+        value: The value; numbers may be texts.
+        place: Where it was found, for the message.
+
+    Raises:
+        ArgumentError: It has another type, or is not one of the choices.
+    """
+    return _checked(_options()[name.replace("-", "_")], value, place)
 
 
 def write_recipe(path: str | Path, options: dict[str, Any], title: str) -> None:
@@ -176,12 +191,17 @@ def _options() -> dict[str, argparse.Action]:
     return {action.dest: action for action in parser._actions if action.dest not in _LEFT_OUT}
 
 
-def _pairs(text: bytes, path: Path) -> list[tuple[Any, Any, int]]:
-    """Return key, value and line of each entry of a YAML mapping.
+def read_mapping(path: Path) -> list[tuple[Any, Any, int]]:
+    """Return key, value and line of each entry of a YAML file that holds a mapping.
 
     Raises:
-        FileFormatError: The text is not YAML, or not a mapping.
+        MissingFileError: There is no such file.
+        FileFormatError: The file is larger than a megabyte, or not YAML, or not a mapping.
     """
+    with open_to_read(path, "recipe") as file:
+        text = file.read(_MOST_NBYTES + 1)
+    if len(text) > _MOST_NBYTES:
+        raise FileFormatError(f"{path}: expected a file of at most {_MOST_NBYTES} bytes")
     yaml = load("yaml")
     loader = None
     try:
