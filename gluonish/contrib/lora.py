@@ -30,7 +30,8 @@ from gluonish.core.errors import (
     ParameterError,
 )
 from gluonish.core.files import atomic_write
-from gluonish.gluon.block.block import Block, blocks_by_path
+from gluonish.gluon.block.block import Block
+from gluonish.gluon.block.block_paths import blocks_by_path
 from gluonish.gluon.nn import Dense
 from gluonish.gluon.nn.attention import _JoinedDense
 from gluonish.gluon.nn.tensor import Tensor

@@ -9,6 +9,7 @@ no lock is needed, which would deadlock in a signal handler that draws numbers.
 """
 
 import os
+from collections.abc import Iterable
 from contextvars import ContextVar
 
 from gluonish.core.context import Context
@@ -46,6 +47,23 @@ def seed(value: int, context: Context | None = None) -> None:
         _current = (value & _MASK, {})
     else:
         _current[1][context] = _Generator(value & _MASK)
+
+
+def states() -> tuple[int, list[tuple[str, int, int, int]]]:
+    """Return the global seed; and type, number, seed and next counter of each device in use."""
+    common, devices = _current
+    found = [(c.device_type, c.device_id, g.seed, g.counter) for c, g in [*devices.items()]]
+    return common, found
+
+
+def restore(common: int, devices: Iterable[tuple[str, int, int, int]]) -> None:
+    """Continue from a result of `states`."""
+    global _current
+    generators = {}
+    for device_type, device_id, value, counter in devices:
+        generator = generators[Context(device_type, device_id)] = _Generator(value)
+        generator.counter = counter
+    _current = (common, generators)
 
 
 Key = tuple[int, int]

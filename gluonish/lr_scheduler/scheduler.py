@@ -4,14 +4,18 @@ The attributes have MXNet's names and values, because trainer states save them.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import cos, pi, sqrt
+from typing import Any
 
 from gluonish.core.call_errors import explained
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.number_check import check_numbers
 from gluonish.core.object_repr import arguments_repr
+
+# The attributes that schedulers change.
+_CHANGING = ("base_lr", "count", "cur_step_ind", "best", "num_bad_epochs", "cooldown_counter")
 
 
 class LRScheduler:
@@ -74,6 +78,27 @@ class LRScheduler:
             return self.warmup_begin_lr
         rise = self.warmup_final_lr - self.warmup_begin_lr
         return self.warmup_begin_lr + rise * num_update / self.warmup_steps
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what changes during training, as numbers that JSON can hold.
+
+        A subclass with other changing attributes overrides this and `load_state_dict`.
+        """
+        found = {name: vars(self)[name] for name in _CHANGING if name in vars(self)}
+        parts = [x for x in vars(self).get("schedulers", ()) if isinstance(x, LRScheduler)]
+        return {**found, "schedulers": [part.state_dict() for part in parts]} if parts else found
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from the state of a scheduler that was created in the same way.
+
+        Args:
+            state: The result of `state_dict`.
+        """
+        own = dict(state)
+        parts = [x for x in vars(self).get("schedulers", ()) if isinstance(x, LRScheduler)]
+        for part, its in zip(parts, own.pop("schedulers", ()), strict=True):
+            part.load_state_dict(its)
+        vars(self).update(own)
 
     def __call__(self, num_update: int) -> float:
         """Return the learning rate.

@@ -11,7 +11,7 @@ from gluonish import gluon, nd
 from gluonish.contrib import lora
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.gluon import nn
-from gluonish.gluon.block.block import blocks_by_path
+from gluonish.gluon.block.block_paths import blocks_by_path
 from tests.contrib.lora_for_peft import GOLDEN, Llama, tokens_and_output
 
 ADAPTERS = {

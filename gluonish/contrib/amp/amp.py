@@ -3,8 +3,8 @@
 from typing import Any
 
 from gluonish.contrib.amp.conversion import convert_hybrid_block, convert_model, convert_symbol
-from gluonish.contrib.amp.loss_scaler import LossScaler
-from gluonish.contrib.amp.operator_lists import (
+from gluonish.gluon.mixed_precision.loss_scaler import LossScaler
+from gluonish.gluon.mixed_precision.operator_lists import (
     list_conditional_fp32_ops,
     list_fp32_ops,
     list_loss_output_functions,
@@ -13,7 +13,7 @@ from gluonish.contrib.amp.operator_lists import (
     list_lp16_use_fp32_params,
     list_widest_type_cast,
 )
-from gluonish.contrib.amp.training import (
+from gluonish.gluon.mixed_precision.training import (
     autocast,
     init,
     init_trainer,

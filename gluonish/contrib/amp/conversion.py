@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gluonish.contrib.amp.operator_lists import Conditional, half_dtype, policy_of
 from gluonish.core.dtype import DTYPE_FLAGS, FLOAT32, dtype_from_flag, is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
 from gluonish.core.spec import PartialSpec
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.newest_graph import example_symbols
 from gluonish.gluon.block.symbol_block import SymbolBlock
+from gluonish.gluon.mixed_precision.operator_lists import Conditional, half_dtype, policy_of
 from gluonish.graph.inference import Inference
 from gluonish.graph.interpreter import output_suffix
 from gluonish.graph.ir import Node, Value, topological_order

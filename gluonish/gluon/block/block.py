@@ -6,7 +6,7 @@ A Block holds parameters and other Blocks as attributes; assigning one registers
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -28,6 +28,7 @@ from gluonish.gluon.block.checkpointing import call_checkpointed
 from gluonish.gluon.block.checkpointing import state as checkpoints
 from gluonish.gluon.block.collecting import adopt, collect, share
 from gluonish.gluon.block.files import load_arrays, load_block, load_model, save_block, save_model
+from gluonish.gluon.block.freezing import freeze, unfreeze
 from gluonish.gluon.block.hooks import HookHandle, Hooks
 from gluonish.gluon.block.protocols import UNTRACKED
 from gluonish.gluon.block.scope import NameScope, name_block, set_name
@@ -193,6 +194,27 @@ class Block(Movable):
             A ParameterDict by full names; a key may also be an attribute path: "encoder.weight".
         """
         return collect(self, select, Block.collect_params)
+
+    def freeze(self, select: str = ".*") -> list[str]:
+        """Leave parameters out of the training until `unfreeze`; their gradients are not computed.
+
+        Running statistics of BatchNorm are no parameters in this sense: they change while training,
+        unless the layer has ``use_global_stats=True``.
+
+        Args:
+            select: The parameters, as for `collect_params`: ``"features.*"``; by default all.
+
+        Returns:
+            The full names of the parameters that had gradients.
+
+        Raises:
+            ArgumentError: No parameter has such a name.
+        """
+        return freeze(self, select)
+
+    def unfreeze(self, select: str = ".*") -> list[str]:
+        """Train parameters again that `freeze` has left out; arguments and result as there."""
+        return unfreeze(self, select)
 
     def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
         """Return parameters by attribute paths, joined by dots."""
@@ -567,19 +589,3 @@ class Block(Movable):
 
 
 add_habits(Block, BLOCK)
-
-
-def blocks_by_path(block: Block) -> Iterator[tuple[str, Block]]:
-    """Yield a Block and all Blocks in it with their attribute paths; a shared Block once."""
-    seen: set[int] = set()
-    left = [("", block)]
-    while left:
-        path, found = left.pop()
-        if id(found) in seen:
-            continue
-        seen.add(id(found))
-        yield path, found
-        children = [
-            (f"{path}.{name}" if path else name, child) for name, child in found._children.items()
-        ]
-        left += reversed(children)

@@ -6,7 +6,8 @@ import pickle
 import socket
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from multiprocessing.reduction import ForkingPickler as ForkingPickler
 from typing import Any
 
@@ -23,7 +24,15 @@ from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchif
 from gluonish.gluon.data.by_value import Payload, dumps
 from gluonish.gluon.data.dataset import check_batchify, check_dataset, indexable
 from gluonish.gluon.data.load import load_batch
-from gluonish.gluon.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from gluonish.gluon.data.passes import Pass, at_begin_of
+from gluonish.gluon.data.sampler import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    load_sampler_state,
+    sampler_state,
+)
 from gluonish.gluon.data.stream import (
     END,
     Pool,
@@ -192,6 +201,9 @@ class DataLoader:
         default = default_mp_batchify_fn if self._num_workers else default_batchify_fn
         self._batchify_fn = default if batchify_fn is None else batchify_fn
         self._epochs = 0
+        self._passes: list[Pass] = []  # those that run, of which the first is the outermost
+        self._resumed: Mapping[str, Any] | None = None  # the pass that the next one continues
+        self._worker_seed: int | None = None  # of workers that live as long as the loader
         self.auto_reload = auto_reload
         if auto_reload:
             self.refresh()
@@ -211,12 +223,90 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         """Return an iterator over the batches of one pass."""
+        resumed, self._resumed = self._resumed, None
+        if resumed is not None:
+            with at_begin_of(resumed):
+                passes, self._epochs = self._epochs, resumed["number"] - 1
+                load_sampler_state(self._batch_sampler, resumed["sampler"])
+                try:
+                    return self._started(resumed["batches"])
+                finally:
+                    self._epochs = passes
+        return self._started(0)
+
+    def _started(self, skip: int) -> Iterator[Any]:
+        """Start a pass without its first batches."""
         if not self._num_workers:
-            return self._load_in_process()
+            self._epochs += 1
+            begin = Pass(self._epochs, self._batch_sampler, skip)
+            batches = self._load_in_process(self._epochs)
+            if self._stream is not None:
+                batches = _without(batches, skip)
+            elif skip:
+                batches = self._load_indices(_without(iter(self._batch_sampler), skip))
+            return self._counted(batches, begin)
         epoch, self._next_epoch = self._next_epoch, None
-        if epoch is None or epoch.process != os.getpid():
-            epoch = self._new_epoch()
+        if epoch is None or skip or epoch.process != os.getpid():
+            epoch = self._new_epoch(skip)
         return self._load_in_pool(epoch)
+
+    def _counted(self, batches: Iterator[Any], begin: Pass) -> Iterator[Any]:
+        """Yield batches, and count them."""
+        self._passes.append(begin)
+        try:
+            for batch in batches:
+                begin.batches += 1
+                yield batch
+        finally:
+            self._passes.remove(begin)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the position in a pass that runs, for another loader of the same arguments.
+
+        Its next pass continues after the batches that were taken: samples before are not loaded.
+        (Those of an iterable dataset are read again.) It has the same order, seeds and samples if
+        these follow from the generators of Python, NumPy and gluonish, from the number of the pass,
+        and from the ``state_dict`` of samplers; samplers of the program's own that draw indices in
+        the course of a pass need workers, or their own generator and such a method. Batches that
+        workers loaded ahead are loaded again. After a pass, the state is the beginning of the next.
+
+        Returns:
+            A dict that JSON can hold.
+        """
+        running = next(iter(self._passes), None)
+        if running is None and self._next_epoch is not None:
+            running = self._next_epoch.begin
+        return {
+            "passes": self._epochs,
+            "sampler": sampler_state(self._batch_sampler),
+            "worker_seed": self._worker_seed,
+            "pass": None if running is None else running.state(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next pass continue from a result of `state_dict`.
+
+        The generators of the program are left as they are: restore them, too, for equal batches.
+
+        Args:
+            state: The state.
+
+        Raises:
+            ArgumentError: This is no such state.
+        """
+        if not isinstance(state, Mapping) or not {"passes", "sampler", "pass"} <= set(state):
+            raise ArgumentError(
+                f"DataLoader.load_state_dict: expected a result of state_dict, got {state!r:.60}"
+            )
+        self.clean()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.abandon()
+        self._epochs = int(state["passes"])
+        self._worker_seed = state.get("worker_seed")
+        self._resumed = state["pass"]
+        if self._resumed is None:
+            load_sampler_state(self._batch_sampler, state["sampler"])
 
     def refresh(self) -> None:
         """Let the workers start loading the next pass now."""
@@ -232,34 +322,40 @@ class DataLoader:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the workers."""
-        left_out = {"_pool": None, "_next_epoch": None, "_pool_lock": None}
+        left_out = {"_pool": None, "_next_epoch": None, "_pool_lock": None, "_passes": []}
         return {**self.__dict__, **left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._pool_lock = TimeoutLock()
 
-    def _load_in_process(self) -> Iterator[Any]:
-        if self._stream is not None:
-            self._epochs += 1
-            for batch in self._stream.load(self._epochs, self._batchify_fn):
-                yield self._pinned(batch)
+    def _load_in_process(self, number: int) -> Iterator[Any]:
+        if self._stream is None:
+            yield from self._load_indices(self._batch_sampler)
             return
-        for indices in self._batch_sampler:
+        for batch in self._stream.load(number, self._batchify_fn):
+            yield self._pinned(batch)
+
+    def _load_indices(self, batches: Indices) -> Iterator[Any]:
+        for indices in batches:
             yield self._pinned(load_batch(self._dataset, indices, self._batchify_fn))
 
     def _load_in_pool(self, epoch: "_Epoch") -> Iterator[Any]:
         try:
-            while epoch.advance():
-                batch = epoch.next_batch(self._timeout)
-                if batch is not END:
-                    yield self._pinned(batch)
+            yield from self._counted(self._batches_of(epoch), epoch.begin)
         finally:
             epoch.close()
         if self.auto_reload:
             self.refresh()
 
-    def _new_epoch(self) -> "_Epoch":
+    def _batches_of(self, epoch: "_Epoch") -> Iterator[Any]:
+        while epoch.advance():
+            batch = epoch.next_batch(self._timeout)
+            if batch is not END:
+                yield self._pinned(batch)
+
+    def _new_epoch(self, skip: int = 0) -> "_Epoch":
+        begin = Pass(self._epochs + 1, self._batch_sampler, skip)
         with self._pool_lock:
             pool = before = self._pool
             if not self._persistent_workers:
@@ -271,12 +367,17 @@ class DataLoader:
                 else:  # another thread or a signal handler made a pool; ours is dropped and ends
                     pool = self._pool
             self._epochs += 1
-            number = self._epochs
+            number = begin.number = self._epochs
         assert pool is not None
         batches: Any = self._batch_sampler
         if self._stream is not None:
             batches = self._stream.requests(number, _seed_of(number))
-        return _Epoch(pool, batches, self._prefetch, number, not self._persistent_workers)
+        ends_pool = not self._persistent_workers
+        indices = 0 if self._stream is not None else skip
+        epoch = _Epoch(pool, batches, self._prefetch, begin, ends_pool, indices)
+        while skip > indices and epoch.advance():
+            skip -= epoch.next_batch(self._timeout) is not END
+        return epoch
 
     def _make_pool(self) -> Pool:
         count, prefetch = self._num_workers, self._prefetch
@@ -285,6 +386,8 @@ class DataLoader:
             parts = [*self._stream.parts(self._batchify_fn)]
             count, prefetch = 1, -(-prefetch // self._num_workers)
         seed = _seed_of(self._epochs)
+        if self._persistent_workers:
+            seed = self._worker_seed = seed if self._worker_seed is None else self._worker_seed
         numbers = [WorkerNumbers(i, self._num_workers, seed) for i in range(len(parts))]
         payloads = self._payloads(parts)
         pools: list[Pool]
@@ -357,16 +460,24 @@ class _Epoch:
     """One pass over the dataset: submits batches ahead and returns them in order."""
 
     def __init__(
-        self, pool: Pool, batch_sampler: Indices, prefetch: int, number: int, ends_pool: bool
+        self,
+        pool: Pool,
+        batch_sampler: Indices,
+        prefetch: int,
+        begin: Pass,
+        ends_pool: bool,
+        skip: int,
     ) -> None:
+        self.begin = begin
         self.process = os.getpid()
         self._pool = pool
         self._ends_pool = ends_pool
         self._indices: Any = iter(batch_sampler)
-        self._root = _root_of(number)
-        self._submitted = 0
+        self._root = _root_of(begin.number)
+        self._submitted = skip
         self.pending: deque[Any] = deque()
         try:
+            self._indices = _without(self._indices, skip)
             for _ in range(prefetch):
                 self.advance()
         except BaseException:
@@ -399,6 +510,13 @@ class _Epoch:
         self.pending.clear()
         if self._ends_pool:
             self._pool.abandon()
+
+
+def _without(items: Iterator[Any], count: int) -> Iterator[Any]:
+    """Take a number of items, and return the iterator."""
+    for _ in islice(items, count):
+        pass
+    return items
 
 
 def _root_of(number: int) -> bytes:

@@ -1,6 +1,6 @@
 """Samplers: the order and the batches in which a dataset's elements are drawn."""
 
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from itertools import chain
 from typing import Any, Protocol
 
@@ -29,15 +29,41 @@ class _Indexable(Sized, Protocol):
 
 
 class Sampler:
-    """Base class of samplers: iterates over indices, and has a length."""
+    """Base class of samplers: iterates over indices, and has a length.
+
+    A sampler whose passes differ because of its own attributes, and not because of the generators
+    of Python and NumPy, overrides `state_dict` and `load_state_dict`; then a loader can resume it.
+    """
 
     __repr__ = default_repr
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what decides on the next pass, in a form for JSON."""
+        return {}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a result of `state_dict`.
+
+        Args:
+            state: The state.
+        """
 
     def __iter__(self) -> Iterator[Any]:
         raise NotSupportedError(f"{type(self).__name__}: expected __iter__ to be defined, got none")
 
     def __len__(self) -> int:
         raise NotSupportedError(f"{type(self).__name__}: expected __len__ to be defined, got none")
+
+
+def sampler_state(sampler: object) -> dict[str, Any]:
+    """Return the state of a sampler; of one without ``state_dict`` an empty one."""
+    return dict(sampler.state_dict()) if hasattr(sampler, "state_dict") else {}
+
+
+def load_sampler_state(sampler: object, state: Mapping[str, Any]) -> None:
+    """Let a sampler continue from a state of `sampler_state`."""
+    if hasattr(sampler, "load_state_dict"):
+        sampler.load_state_dict(state)
 
 
 class SequentialSampler(Sampler):
@@ -324,6 +350,18 @@ class SplitSampler(Sampler):
         self._share = -(-length // num_parts) if even_size == "repeat" else length // num_parts
         self._passes = 0
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return the number of passes, from which the order of the next follows."""
+        return {"passes": self._passes}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a result of `state_dict`.
+
+        Args:
+            state: The state.
+        """
+        self._passes = int(state["passes"])
+
     def __iter__(self) -> Iterator[int]:
         order = np.arange(self._length)
         if self._shuffle:
@@ -366,6 +404,20 @@ class BatchSampler(Sampler):
         self._batch_size = as_int("BatchSampler", "batch_size", batch_size, 1)
         self._last_batch = last_batch
         self._leftover: list[Any] = []
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the indices that a pass left over, and the state of the sampler of indices."""
+        leftover = [int(index) if hasattr(index, "item") else index for index in self._leftover]
+        return {"leftover": leftover, "sampler": sampler_state(self._sampler)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a result of `state_dict`.
+
+        Args:
+            state: The state.
+        """
+        self._leftover = list(state["leftover"])
+        load_sampler_state(self._sampler, state["sampler"])
 
     def __iter__(self) -> Iterator[list[Any]]:
         batch, self._leftover = self._leftover, []

@@ -8,7 +8,8 @@ import numpy as np
 
 from gluonish.core.dtype import INT8, normalize_dtype
 from gluonish.core.errors import ArgumentError, ParameterError
-from gluonish.gluon.block.block import Block, blocks_by_path
+from gluonish.gluon.block.block import Block
+from gluonish.gluon.block.block_paths import blocks_by_path
 from gluonish.gluon.nn.attention import _JoinedDense
 from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.weight_only import (

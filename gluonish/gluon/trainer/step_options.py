@@ -3,6 +3,8 @@
 import math
 import warnings
 from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.autograd import pause
@@ -41,6 +43,25 @@ class StepGroups:
             return 0.0
         count, self._calls, self._samples = self._samples, 0, 0.0
         return count
+
+    @property
+    def is_open(self) -> bool:
+        """Whether gradients wait for the update of their group."""
+        return self._calls > 0
+
+    def rest(self) -> float:
+        """Return the samples of an incomplete group, and end it; 0 if there is none."""
+        count, self._calls, self._samples = self._samples, 0, 0.0
+        return count
+
+    @property
+    def state(self) -> tuple[int, float]:
+        """Number of calls in the incomplete group, and of their samples."""
+        return self._calls, self._samples
+
+    @state.setter
+    def state(self, value: tuple[int, float]) -> None:
+        self._calls, self._samples = value
 
     def refuse_parts(self, what: str) -> None:
         """Refuse a method that does part of a step.
@@ -93,6 +114,69 @@ def update_outside_store(
             "clip_global_norm, got True"
         )
     return False
+
+
+class StepOptions(ExitStack):
+    """Scope in which a Trainer has other options; at its end it has its own again.
+
+    Args:
+        trainer: The Trainer.
+        accumulate: As for `Trainer`; 1 leaves it as it is.
+        max_norm: ``clip_global_norm`` of `Trainer`; None leaves it as it is.
+        max_value: ``clip_gradient`` of the optimizer; None leaves it as it is.
+
+    Raises:
+        ArgumentError: The Trainer's own options exclude these.
+    """
+
+    def __init__(
+        self,
+        trainer: Any,
+        accumulate: int = 1,
+        max_norm: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
+        super().__init__()
+        self._trainer = trainer
+        self._max_value = max_value
+        self._accumulate = accumulate
+        self._max_norm = max_norm
+        self._changes = accumulate > 1 or max_norm is not None or max_value is not None
+        if not self._changes:
+            return
+        if accumulate > 1 and trainer._groups is not None:
+            raise ArgumentError(
+                f"fit: expected accumulate=1 with a Trainer that accumulates, got {accumulate}"
+            )
+        if trainer._update_on_kvstore or trainer._kvstore_params["update_on_kvstore"]:
+            raise ArgumentError(
+                "fit: expected a Trainer with update_on_kvstore=False for accumulate or clipping, "
+                "got one whose store updates the weights"
+            )
+        update_outside_store(False, trainer._shards, accumulate, max_norm)
+        store = trainer._kvstore_params["kvstore"]
+        refuse_independent_clipping(max_norm, store, len(trainer._contexts))
+
+    def __enter__(self) -> "StepOptions":
+        trainer = self._trainer
+        if self._accumulate > 1:
+            self._set(trainer, "_groups", step_groups(self._accumulate))
+            for parameter in trainer._params:
+                if parameter.grad_req == "write":
+                    self._set(parameter, "grad_req", "add")
+        if self._max_norm is not None:
+            self._set(trainer, "_max_norm", self._max_norm)
+        if self._max_value is not None:
+            before = trainer.optimizer.clip_gradient
+            self.callback(lambda: setattr(trainer.optimizer, "clip_gradient", before))
+            trainer.optimizer.clip_gradient = self._max_value
+        if self._changes and not trainer._kv_initialized:
+            trainer._kvstore_params["update_on_kvstore"] = False
+        return self
+
+    def _set(self, owner: Any, name: str, value: Any) -> None:
+        self.callback(setattr, owner, name, getattr(owner, name))
+        setattr(owner, name, value)
 
 
 def refuse_independent_clipping(max_norm: float | None, store: object, devices: int) -> None:

@@ -112,6 +112,8 @@ class Trainer:
     # Set by `contrib.amp.init_trainer`; decides whether a step is skipped.
     _amp_loss_scaler: LossScaler | None = None
     _amp_original_scale: float
+    # Returns the mean of the samples over the processes, if their numbers may differ.
+    _mean_samples: Callable[[float], float] | None = None
     _is_checking = False  # whether a step runs between checks of values
     # The factor of gradients, and whether the loss scaler divides them on the device besides.
     _scaling: tuple[float, bool]
@@ -359,6 +361,18 @@ class Trainer:
             samples = self._groups.samples(samples)
             if not samples:  # a later call completes the group
                 return
+        self._step(samples, ignore_stale_grad)
+
+    def _finish_group(self) -> bool:
+        """Update the weights with an incomplete group of calls; return whether there was one."""
+        samples = 0.0 if self._groups is None else self._groups.rest()
+        if samples:
+            self._step(samples, True)
+        return bool(samples)
+
+    def _step(self, samples: float, ignore_stale_grad: bool) -> None:
+        if self._mean_samples is not None:
+            samples = self._mean_samples(samples)
         self._check_and_rescale_grad(self._scaling[0] / samples)
         self._prepare()
         if self._kvstore is not None:

@@ -10,8 +10,6 @@ all epochs. Random numbers need no state: their seed is derived from the seed of
 epoch.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, FileFormatError, MissingFileError
-from gluonish.core.files import atomic_write, open_to_read, remove_abandoned
+from gluonish.core.file_records import check_record, held, read_json, write_json, write_record
 from gluonish.ndarray.array_writer import split_prefix
 
+__all__ = ["Checkpoints", "Record", "write_json"]
+
 _FORMAT = 1
-_MAX_RECORD_NBYTES = 64 << 20
-_CHUNK_NBYTES = 1 << 20
 
 
 @dataclass
@@ -90,7 +88,7 @@ class Checkpoints:
         """The path of the parameters of the best epoch."""
         return self.path(f"-best{self._ending}")
 
-    def _paths(self, epoch: int) -> list[Path]:
+    def _files(self, epoch: int) -> list[Path]:
         paths = [self.params_path(epoch), self.states_path(epoch)]
         return [*paths, self.average_path(epoch)] if self._has_average else paths
 
@@ -104,22 +102,12 @@ class Checkpoints:
         Raises:
             ArgumentError: Another process uses this prefix.
         """
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.prefix.with_name(f".{self.prefix.name}.lock"))
-        try:
-            lock.acquire(timeout=0)
-        except Timeout as error:
-            raise ArgumentError(
-                f"--model-prefix: expected a prefix that no other training writes to, got "
-                f"{str(self.prefix)!r}; wait for that process, or choose another prefix"
-            ) from error
-        try:
-            # The lock is held: no other process writes files of this prefix.
-            remove_abandoned(self.prefix.parent, min_age_s=0)
+        refusal = (
+            f"--model-prefix: expected a prefix that no other training writes to, got "
+            f"{str(self.prefix)!r}; wait for that process, or choose another prefix"
+        )
+        with held(self.prefix.parent, self.prefix.name, refusal):
             yield
-        finally:
-            lock.release()
 
     def save(self, record: Record, write: Callable[[int], object]) -> None:
         """Write a checkpoint.
@@ -133,10 +121,8 @@ class Checkpoints:
             if epoch >= record.epoch:
                 self._record_path(epoch).unlink()
         write(record.epoch)
-        files = {path.name: _described(path) for path in self._paths(record.epoch)}
-        write_json(
-            self._record_path(record.epoch), {"format": _FORMAT, "files": files, **asdict(record)}
-        )
+        path, content = self._record_path(record.epoch), {"format": _FORMAT, **asdict(record)}
+        write_record(path, self._files(record.epoch), content, "train")
 
     def newest(self) -> int | None:
         """Return the epoch of the newest complete checkpoint, or None."""
@@ -154,7 +140,7 @@ class Checkpoints:
             FileFormatError: A file differs from the record.
         """
         path = self._record_path(epoch)
-        stored = _read_json(path)
+        stored = read_json(path, "train")
         scale = stored.get("loss_scale")
         record = Record(epoch, stored.get("options", {}), stored.get("history", []), scale)
         known = (
@@ -172,11 +158,7 @@ class Checkpoints:
                 f"train: expected the record of a checkpoint of epoch {epoch} in {str(path)!r}, "
                 "got something else"
             )
-        for part in self._paths(epoch):
-            if stored["files"].get(part.name) != _described(part):
-                raise FileFormatError(
-                    f"train: expected {str(part)!r} as {path.name} describes it, got another file"
-                )
+        check_record(path, self._files(epoch), stored, "train")
         return record
 
     def has_record(self, epoch: int) -> bool:
@@ -187,35 +169,3 @@ class Checkpoints:
         pattern = re.compile(rf"{re.escape(self.prefix.name)}-(\d{{4,}})\.json")
         matches = (pattern.fullmatch(path.name) for path in self.prefix.parent.iterdir())
         return [int(match[1]) for match in matches if match]
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file, atomically."""
-    with atomic_write(path) as file:
-        file.write(json.dumps(content, indent=1).encode())
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    with open_to_read(path, "train") as file:
-        text = file.read(_MAX_RECORD_NBYTES + 1)
-    try:
-        if len(text) > _MAX_RECORD_NBYTES:
-            raise ValueError(f"more than {_MAX_RECORD_NBYTES} bytes")
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"train: expected JSON in {str(path)!r}, got {error}") from error
-    if not isinstance(found, dict):
-        raise FileFormatError(
-            f"train: expected a JSON object in {str(path)!r}, got {type(found).__name__}"
-        )
-    return found
-
-
-def _described(path: Path) -> dict[str, Any]:
-    digest = hashlib.sha256()
-    nbytes = 0
-    with open_to_read(path, "train") as file:
-        while chunk := file.read(_CHUNK_NBYTES):
-            digest.update(chunk)
-            nbytes += len(chunk)
-    return {"nbytes": nbytes, "sha256": digest.hexdigest()}

@@ -9,11 +9,11 @@ import pytest
 
 import gluonish as mx
 from gluonish.contrib import amp
-from gluonish.contrib.amp.operator_lists import UNCAST
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.spec import Spec
 from gluonish.gluon import nn, rnn
+from gluonish.gluon.mixed_precision.operator_lists import UNCAST, half_dtype
 from gluonish.ops.autocast import set_everywhere
 from gluonish.ops.registry import all_operators
 
@@ -292,7 +292,7 @@ def test_wrong_arguments_are_refused(given: dict[str, object], message: str) -> 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_every_operator_gets_the_dtype_that_its_list_says(dtype: str) -> None:
     policy = amp.autocast(dtype)._policy
-    half = amp.operator_lists.half_dtype("test", dtype)
+    half = half_dtype("test", dtype)
     low, full = set(amp.list_lp16_ops(dtype)), set(amp.list_fp32_ops(dtype))
     wide = set(amp.list_widest_type_cast(dtype))
     kept = {**UNCAST, **(amp.list_lp16_use_fp32_params(dtype) or {})}

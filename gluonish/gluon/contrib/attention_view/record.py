@@ -8,7 +8,8 @@ import numpy as np
 
 from gluonish.autograd.scopes import pause
 from gluonish.core.errors import ArgumentError
-from gluonish.gluon.block.block import Block, blocks_by_path
+from gluonish.gluon.block.block import Block
+from gluonish.gluon.block.block_paths import blocks_by_path
 from gluonish.gluon.nn.attention import MultiHeadAttention
 
 

@@ -9,6 +9,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.core.object_repr import default_repr
 from gluonish.gluon.contrib.estimator.events import Run
 from gluonish.gluon.data.split import split_and_load
+from gluonish.gluon.mixed_precision.training import scale_loss
 from gluonish.ndarray import NDArray
 
 __all__ = ["BatchProcessor"]
@@ -64,6 +65,21 @@ class BatchProcessor:
         pairs = zip(pred, label, strict=True)
         return data, label, pred, [estimator.val_loss(yhat, y) for yhat, y in pairs]
 
+    def backward(self, estimator: Run, losses: list[NDArray]) -> None:
+        """Compute gradients, of losses times the loss scale if `Estimator.fit` has float16.
+
+        A `fit_batch` of a subclass calls it, so that it serves all precisions.
+
+        Args:
+            estimator: The Estimator that trains.
+            losses: The loss on each device.
+        """
+        if not getattr(estimator, "_scales_losses", False):
+            backward(losses)
+            return
+        with record(), scale_loss(losses, estimator.trainer) as scaled:
+            backward(scaled)
+
     def fit_batch(self, estimator: Run, train_batch: Any, batch_axis: int = 0) -> Results:
         """Compute outputs, losses and the gradients of ``net``.
 
@@ -82,5 +98,5 @@ class BatchProcessor:
         with record():
             pred = [estimator.net(x) for x in data]
             loss = [estimator.loss(yhat, y) for yhat, y in zip(pred, label, strict=True)]
-        backward(loss)
+        self.backward(estimator, loss)
         return data, label, pred, loss

@@ -56,6 +56,15 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         ArgumentTypeError: ``model_dir`` is not a path.
     """
 
+    counters = (
+        "current_batch",
+        "current_epoch",
+        "trained_epoch",
+        "trained_batch",
+        "saved_checkpoints",
+        "best",
+    )
+
     best: float
 
     def __init__(

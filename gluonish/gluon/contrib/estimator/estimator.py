@@ -4,11 +4,13 @@ import copy
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.core.files import AnyPath
 from gluonish.core.object_repr import arguments_repr
 from gluonish.core.program_lines import warn_at_line
 from gluonish.gluon.block import Block
@@ -26,6 +28,7 @@ from gluonish.gluon.contrib.estimator.batch_processor import BatchProcessor
 from gluonish.gluon.contrib.estimator.event_handler import (
     BatchBegin,
     BatchEnd,
+    EarlyStoppingHandler,
     EpochBegin,
     EpochEnd,
     EventHandler,
@@ -38,7 +41,10 @@ from gluonish.gluon.contrib.estimator.event_handler import (
     ValidationHandler,
 )
 from gluonish.gluon.contrib.estimator.first_batch import first_batch_problems, listed
+from gluonish.gluon.contrib.estimator.fit_options import FitOptions, FitScope
 from gluonish.gluon.contrib.estimator.logging_handler import LineHandler, with_progress
+from gluonish.gluon.contrib.estimator.schedule_handler import Schedule
+from gluonish.gluon.contrib.estimator.training_loop import TrainingLoop
 from gluonish.gluon.contrib.estimator.utils import (
     FirstRankFilter,
     Metrics,
@@ -50,7 +56,9 @@ from gluonish.gluon.contrib.estimator.utils import (
 )
 from gluonish.gluon.data import DataLoader
 from gluonish.gluon.loss import Loss
+from gluonish.gluon.mixed_precision.loss_scaler import LossScaler
 from gluonish.gluon.trainer import Trainer
+from gluonish.gluon.trainer.weight_average import WeightAverage
 from gluonish.initializer import Initializer
 from gluonish.metric import EvalMetric
 from gluonish.metric import Loss as LossMetric
@@ -93,6 +101,8 @@ class Estimator:
     Attributes:
         logger: The Estimator's ``logging.Logger``, which writes to standard output.
         max_epoch, max_batch, batch_axis: The arguments of the last `fit`.
+        average: The average of the weights in the last `fit`, or None.
+        average_metrics: Metrics of evaluations with the average, or an empty list.
 
     Raises:
         ArgumentError: An argument is invalid.
@@ -111,6 +121,8 @@ class Estimator:
     logger: logging.Logger = None  # type: ignore[assignment]  # MXNet's class has it too
     _is_first_batch = False  # True until `fit` has processed a batch
     _fits = False  # True while `fit` runs, which all processes call together
+    _scope: FitScope | None = None  # of the options of the `fit` that runs
+    _loss_scaler: LossScaler | None = None  # of the last `fit` in float16
 
     def __init__(
         self,
@@ -143,6 +155,8 @@ class Estimator:
         self.max_epoch: int | None = None
         self.max_batch: int | None = None
         self.batch_axis = 0
+        self.average: WeightAverage | None = None
+        self.average_metrics: list[EvalMetric] = []
 
     def __repr__(self) -> str:
         usual = {"val_net": self.val_net is self.net, "val_loss": self.val_loss is self.loss}
@@ -224,14 +238,25 @@ class Estimator:
         handlers = check_handlers("evaluate", event_handlers)
         _add_missing(handlers, MetricHandler, lambda: MetricHandler(self._val_metrics))
         _add_missing(handlers, LoggingHandler, lambda: LoggingHandler(metrics=self._val_metrics))
-        handlers = _in_order(handlers, self._val_metrics)
+        self._evaluate(
+            val_data, _in_order(handlers, self._val_metrics), self._val_metrics, "validation"
+        )
+
+    def _evaluate(
+        self,
+        val_data: DataLoader,
+        handlers: Sequence[EventHandler],
+        metrics: list[EvalMetric],
+        label: str,
+    ) -> None:
+        """Evaluate with handlers in calling order."""
         for handler in _of_kind(handlers, EpochBegin):
             handler.epoch_begin(self)
-        with with_progress(val_data, "validation", None, self._shows_progress()) as batches:
+        with with_progress(val_data, label, None, self._progress(), metrics) as batches:
             for batch in batches:
                 self._run_batch(batch, handlers, self.batch_processor.evaluate_batch)
         if self._fits:
-            gather_metrics(self.trainer, self._val_metrics)
+            gather_metrics(self.trainer, metrics)
         for last in _of_kind(handlers, EpochEnd):
             last.epoch_end(self)
 
@@ -243,11 +268,32 @@ class Estimator:
         event_handlers: Handlers = None,
         batches: int | None = None,
         batch_axis: int = 0,
+        *,
+        precision: str | None = None,
+        accumulate: int = 1,
+        clip_grad_norm: float | None = None,
+        clip_grad_value: float | None = None,
+        schedule: Schedule | None = None,
+        schedule_interval: str = "update",
+        average: WeightAverage | float | None = None,
+        average_start: int = 0,
+        monitor: EvalMetric | str | None = None,
+        monitor_mode: str | None = None,
+        early_stopping: int | Mapping[str, Any] | EarlyStoppingHandler | None = None,
+        checkpoints: AnyPath | None = None,
+        checkpoint_interval: int | None = None,
+        max_checkpoints: int = 1,
+        resume: bool = False,
+        progress: bool | None = None,
     ) -> None:
         """Train ``net`` for a number of epochs or of batches.
 
         A handler ends the epoch if its ``batch_end`` returns True, and the training if its
         ``epoch_end`` does; the other handlers of the event are still called.
+
+        The keyword-only arguments apply to this call; afterwards the Trainer has its own options
+        again. If processes of a ``dist_sync`` store have different numbers of batches, the epoch
+        ends for all with the first whose data has ended.
 
         Args:
             train_data: DataLoader of the training batches.
@@ -256,28 +302,133 @@ class Estimator:
             event_handlers: A handler or a list of handlers; missing default handlers are added.
             batches: Number of batches, over any number of epochs, or None.
             batch_axis: Axis of the samples.
+            precision: ``"float32"``; or ``"bfloat16"`` or ``"float16"`` for networks that compute
+                in mixed precision, with float32 parameters, as by `contrib.amp.autocast`; float16
+                also gets a dynamic loss scale. None for the program's own setting.
+            accumulate: Number of batches whose gradients are added for one update, which divides
+                them by the number of their samples. An epoch's last group may be smaller.
+            clip_grad_norm: Largest joint 2-norm of the gradients of an update, after their division
+                by samples and loss scale; None for no limit.
+            clip_grad_value: Largest absolute value of an element of these gradients, or None.
+            schedule: Learning rate: an `LRScheduler` with its own ``base_lr``, or a function of the
+                number of updates; None for the Trainer's. A `ReduceLROnPlateau` follows
+                ``monitor``.
+            schedule_interval: ``"update"``; or ``"epoch"`` for a schedule that counts epochs.
+            average: Decay of an exponential moving average of the weights in [0, 1), updated with
+                them; or a `gluon.utils.WeightAverage`, which without a decay is updated after each
+                epoch (SWA). With ``val_data`` the averaged network is evaluated, too, with the
+                metrics ``estimator.average_metrics``. ``estimator.average.copy_to(net)`` sets the
+                averages as weights in the end.
+            average_start: Number of epochs without average at the beginning.
+            monitor: The metric of plateaus, of early stopping and of the best checkpoint: a metric
+                of the Estimator, or its name, such as ``"validation accuracy"``, ``"accuracy"`` or
+                ``"loss"``. A name without its first word is looked for in ``average_metrics``,
+                ``val_metrics`` and ``train_metrics``, in this order. None: ``"loss"``.
+            monitor_mode: ``"min"`` or ``"max"``, which values are better; None for ``"min"`` with
+                losses and errors, else ``"max"``.
+            early_stopping: Number of epochs without improvement of ``monitor`` after which training
+                stops; or a dict of the arguments ``patience``, ``min_delta``, ``baseline``,
+                ``monitor`` and ``mode`` of an `EarlyStoppingHandler`; or such a handler.
+            checkpoints: Folder for checkpoints, which all processes can access; created if missing.
+                A checkpoint is written after each epoch, and ``best.params`` whenever ``monitor``
+                improves (the averages, if it is one of ``average_metrics``).
+            checkpoint_interval: Number of batches between additional checkpoints, or None.
+            max_checkpoints: Number of checkpoints to keep besides the best.
+            resume: Whether to go on from the newest checkpoint in the folder, if there is one. The
+                result has the same bits as that of a run that was never interrupted, if the program
+                is the same: see "Reproducible runs" in the documentation. If that training was
+                complete, all is loaded, and nothing is trained.
+            progress: Whether to show a progress bar with the metrics; None for one if standard
+                error is a terminal.
 
         Raises:
             ArgumentError: Both or neither of ``epochs`` and ``batches`` are set, data is not a
-                DataLoader or has no batches, or a handler refers to metrics that are not the
-                Estimator's.
+                DataLoader or has no batches, a handler refers to metrics that are not the
+                Estimator's, or an option is out of its range or excluded by the Trainer's own.
+            ArgumentTypeError: An option is not a number, or ``schedule`` not a function.
+
+        Example::
+
+            steps = epochs * len(train_loader)
+            estimator.fit(
+                train_loader,
+                val_loader,
+                epochs=epochs,
+                precision="bfloat16",
+                clip_grad_norm=1.0,
+                schedule=mx.lr_scheduler.CosineScheduler(steps, 0.1, warmup_steps=500),
+                average=0.999,
+                monitor="accuracy",
+                early_stopping=10,
+                checkpoints="run",
+                resume=True,
+            )
         """
         check_loader("fit", "train_data", train_data)
         self.max_epoch, self.max_batch = check_duration(epochs, batches)
         self.batch_axis = batch_axis
-        handlers = self._prepare_default_handlers(val_data, event_handlers)
+        options = FitOptions(
+            precision=precision,
+            accumulate=accumulate,
+            clip_grad_norm=clip_grad_norm,
+            clip_grad_value=clip_grad_value,
+            schedule=schedule,
+            schedule_interval=schedule_interval,
+            average=average,
+            average_start=average_start,
+            monitor=monitor,
+            monitor_mode=monitor_mode,
+            early_stopping=early_stopping,
+            checkpoints=checkpoints,
+            checkpoint_interval=checkpoint_interval,
+            max_checkpoints=max_checkpoints,
+            resume=resume,
+            progress=progress,
+        )
+        scope = FitScope(self, options, val_data)
+        given = [*check_handlers("fit", event_handlers), *scope.handlers]
+        handlers = self._prepare_default_handlers(val_data, given)
         join_ranks(self.trainer)
-        for handler in _of_kind(handlers, TrainBegin):
-            handler.train_begin(self)
+        self._scope = scope
         self._fits = self._is_first_batch = True
         try:
-            epoch = 0
-            while not self._run_epoch(train_data, handlers, epoch):
-                epoch += 1
+            with scope:
+                TrainingLoop(self, scope, handlers, train_data, val_data).run()
         finally:
             self._fits = self._is_first_batch = False
-        for last in _of_kind(handlers, TrainEnd):
-            last.train_end(self)
+            self._scope = None
+
+    @property
+    def _scales_losses(self) -> bool:
+        """Whether losses are multiplied by the Trainer's loss scale."""
+        return self._scope is not None and self._scope.options.precision == "float16"
+
+    def _set_average(
+        self, average: WeightAverage | float | None, val_data: DataLoader | None
+    ) -> list[EvalMetric]:
+        """Set the average of the weights and its metrics; return the metrics.
+
+        Raises:
+            ArgumentError: The average is one of another network.
+        """
+        if average is not None and not isinstance(average, WeightAverage):
+            average = WeightAverage(self.net, average)
+        if average is not None and average.net is not self.net:
+            raise ArgumentError(
+                "Estimator.fit: expected average of the Estimator's net, got another"
+            )
+        self.average, self.average_metrics = average, []
+        if average is not None and val_data is not None:
+            self.average_metrics = copy.deepcopy(self._val_metrics)
+            for metric in self.average_metrics:
+                metric.reset()
+                metric.name = metric.name.replace("validation", "average")
+        return self.average_metrics
+
+    def _evaluate_average(self, val_data: DataLoader) -> None:
+        """Compute ``average_metrics``; the weights are the averages."""
+        handlers: list[EventHandler] = [MetricHandler(self.average_metrics)]
+        self._evaluate(val_data, handlers, self.average_metrics, "average")
 
     def _prepare_default_handlers(
         self, val_data: DataLoader | None, event_handlers: Handlers
@@ -296,7 +447,8 @@ class Estimator:
                 handlers, ValidationHandler, lambda: ValidationHandler(val_data, self.evaluate)
             )
         _add_missing(handlers, LoggingHandler, lambda: LoggingHandler(metrics=self._train_metrics))
-        return _in_order(handlers, [*self._train_metrics, *self._val_metrics])
+        known = [*self._train_metrics, *self._val_metrics, *self.average_metrics]
+        return _in_order(handlers, known)
 
     def _categorize_handlers(
         self, event_handlers: Iterable[EventHandler]
@@ -319,30 +471,15 @@ class Estimator:
             _of_kind(handlers, TrainEnd),
         )
 
-    def _run_epoch(self, data: DataLoader, handlers: Sequence[EventHandler], epoch: int) -> bool:
-        """Train for one epoch or until a handler stops it; return whether it was the last."""
-        for handler in _of_kind(handlers, EpochBegin):
-            handler.epoch_begin(self)
-        label = f"epoch {epoch}" if self.max_epoch is None else f"epoch {epoch}/{self.max_epoch}"
-        ran = False
-        with with_progress(data, label, self.max_batch, self._shows_progress()) as batches:
-            for batch in batches:
-                ran = True
-                if self._run_batch(batch, handlers, self.batch_processor.fit_batch):
-                    break
-        if not ran:
-            raise ArgumentError("Estimator.fit: expected train_data with batches, got none")
-        gather_metrics(self.trainer, self._train_metrics)
-        stops = [handler.epoch_end(self) for handler in _of_kind(handlers, EpochEnd)]
-        return any(stops)
-
     def _run_batch(
         self, batch: Any, handlers: Iterable[EventHandler], process: Callable[..., Any]
     ) -> bool:
         """Process a batch between its events; return whether a handler ends the epoch."""
         for handler in _of_kind(handlers, BatchBegin):
             handler.batch_begin(self, batch=batch)
-        data, label, pred, loss = process(self, batch, self.batch_axis)
+        scope = self._scope
+        with nullcontext() if scope is None else scope.casts():
+            data, label, pred, loss = process(self, batch, self.batch_axis)
         if self._is_first_batch:
             self._is_first_batch = False
             arrays = listed(data), listed(label), listed(pred), listed(loss)
@@ -354,8 +491,10 @@ class Estimator:
         ]
         return any(stops)
 
-    def _shows_progress(self) -> bool:
-        return self.logger.isEnabledFor(logging.INFO)
+    def _progress(self) -> bool | None:
+        """Whether progress bars are shown; None if standard error is a terminal."""
+        wanted = None if self._scope is None else self._scope.options.progress
+        return wanted if wanted is not None or self.logger.isEnabledFor(logging.INFO) else False
 
 
 def _of_kind(handlers: Iterable[EventHandler], kind: type[T]) -> list[T]:

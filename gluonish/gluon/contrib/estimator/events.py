@@ -1,7 +1,8 @@
 """The events of a training run, for which an Estimator calls its handlers."""
 
 import logging
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
 
 from gluonish.core.context import Context
 from gluonish.core.object_repr import default_repr
@@ -42,9 +43,29 @@ class EventHandler:
     """Base class of handlers; a lower ``priority`` (by default 0) is called first.
 
     Handlers of equal priority are called in list order, before the default handlers.
+
+    Attributes:
+        counters: Names of the attributes that change during training, for `state_dict`.
     """
 
     __repr__ = default_repr
+
+    counters: ClassVar[tuple[str, ...]] = ()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the values of ``counters``, which a checkpoint of `Estimator.fit` keeps.
+
+        Values are numbers, texts, None, NumPy arrays, and lists, tuples and dicts of these.
+        """
+        return {name: getattr(self, name) for name in self.counters if hasattr(self, name)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a result of `state_dict`; called after ``train_begin``.
+
+        Args:
+            state: The state.
+        """
+        vars(self).update(state)
 
 
 class TrainBegin(EventHandler):

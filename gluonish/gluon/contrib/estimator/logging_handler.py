@@ -6,7 +6,7 @@ Without a terminal there is no bar, and tqdm is not imported.
 import logging
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,9 @@ from gluonish.gluon.contrib.estimator.events import (
     TrainEnd,
 )
 from gluonish.gluon.contrib.estimator.utils import Metrics, check_metrics
+from gluonish.metric import EvalMetric
+
+_VALUES_S = 0.5  # least time between two values of metrics behind a bar, in seconds
 
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
@@ -39,6 +42,8 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         ArgumentError: ``log_interval`` is neither ``"epoch"`` nor an integer of at least 1, or
             ``metrics`` are not metrics.
     """
+
+    counters = ("batch_index", "current_epoch", "processed_samples")
 
     def __init__(
         self,
@@ -62,7 +67,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
         """Log the optimizer, its learning rate, and the number of epochs or batches."""
-        self._train_start = time.perf_counter()
+        self._train_start = self._epoch_start = time.perf_counter()
         self.batch_index = 0
         self.current_epoch = 0
         self.processed_samples = 0
@@ -142,18 +147,58 @@ def _samples(batch: Any, batch_axis: int) -> int:
 
 @contextmanager
 def with_progress(
-    batches: Any, label: str, total: int | None, shown: bool
+    batches: Any,
+    label: str,
+    total: int | None,
+    shown: bool | None,
+    metrics: Sequence[EvalMetric] = (),
 ) -> Iterator[Iterable[Any]]:
-    """Yield an iterable over batches that updates a progress bar, if bars are shown."""
-    if not shown or not shows_progress():
+    """Yield an iterable over batches that updates a progress bar, if bars are shown.
+
+    Args:
+        batches: The batches.
+        label: Text before the bar.
+        total: Largest number of batches, or None.
+        shown: Whether to show a bar; None for one on a terminal.
+        metrics: Metrics whose values stand behind the bar.
+    """
+    if shown is False or (shown is None and not shows_progress()):
         yield batches
         return
     length = len(batches) if hasattr(batches, "__len__") else None
     known = [count for count in (length, total) if count is not None]
-    with progress_bar(
-        batches, desc=label, total=min(known, default=None), unit="batch", leave=False
-    ) as bar:
-        yield bar
+    options = {"desc": label, "total": min(known, default=None), "unit": "batch", "leave": False}
+    if shown:
+        options["disable"] = False
+    with progress_bar(batches, **options) as bar:
+        yield _with_values(bar, metrics)
+
+
+def _with_values(bar: Any, metrics: Sequence[EvalMetric]) -> Iterator[Any]:
+    """Iterate over a bar, and write values of metrics behind it from time to time."""
+    drawn_s = time.perf_counter()
+    for batch in bar:
+        yield batch
+        now_s = time.perf_counter()
+        if now_s - drawn_s >= _VALUES_S:
+            drawn_s = now_s
+            values = [value for metric in metrics for value in current_values(metric)]
+            bar.set_postfix_str(", ".join(values), refresh=False)
+
+
+def current_values(metric: EvalMetric) -> list[str]:
+    """Return names and values of a metric as texts, without a change of its sums.
+
+    Sums on devices are added up later in the same order as without this call, so that a metric has
+    the same bits with and without a bar. Metrics that keep samples have no text.
+    """
+    if type(metric)._all_sums is not EvalMetric._all_sums:
+        return []
+    seen = object.__new__(type(metric))
+    vars(seen).update(vars(metric))
+    return [
+        f"{name.partition(' ')[2] or name} {value:.4g}" for name, value in seen.get_name_value()
+    ]
 
 
 class LineHandler(logging.StreamHandler[Any]):

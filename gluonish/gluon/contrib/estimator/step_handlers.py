@@ -76,6 +76,8 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
         ArgumentError: A period is negative.
     """
 
+    counters = ("current_batch", "current_epoch")
+
     def __init__(
         self,
         val_data: Any,
@@ -197,6 +199,8 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
         max_batch: Maximum number of batches over all epochs, or None.
     """
 
+    counters = ("current_batch", "current_epoch")
+
     def __init__(self, max_epoch: int | None = None, max_batch: int | None = None) -> None:
         self.max_epoch = max_epoch
         self.max_batch = max_batch
@@ -249,6 +253,8 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
     Raises:
         ArgumentError: ``monitor`` is not a single metric.
     """
+
+    counters = ("wait", "stopped_epoch", "current_epoch", "stop_training", "best")
 
     best: float
 

@@ -102,7 +102,8 @@ def is_first_rank(trainer: Trainer) -> bool:
 def join_ranks(trainer: Trainer) -> None:
     """Create the Trainer's distributed store now, instead of in the first step."""
     store = trainer._kvstore_params["kvstore"]
-    if isinstance(store, str) and "dist" in store and not trainer._kv_initialized:
+    distributed = isinstance(store, SyncStore) or (isinstance(store, str) and "dist" in store)
+    if distributed and not trainer._kv_initialized:
         trainer._init_kvstore()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.contrib.amp.lists import symbol_bf16, symbol_fp16
 from gluonish.core.dtype import BFLOAT16, FLOAT16, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DtypeError
+from gluonish.gluon.mixed_precision import bfloat16_lists, float16_lists
 from gluonish.ops.autocast import Policy
 from gluonish.ops.registry import all_names, find_operator
 
@@ -40,13 +40,13 @@ def half_dtype(what: str, dtype: Any) -> np.dtype[Any]:
 
 
 def _lists(what: str, target_dtype: Any) -> ModuleType:
-    return symbol_fp16 if half_dtype(what, target_dtype) == FLOAT16 else symbol_bf16
+    return float16_lists if half_dtype(what, target_dtype) == FLOAT16 else bfloat16_lists
 
 
 def list_lp16_ops(target_dtype: Any) -> list[str]:
     """Return the names of the operators that compute in ``target_dtype``, float16 or bfloat16."""
     lists = _lists("list_lp16_ops", target_dtype)
-    found: list[str] = lists.FP16_FUNCS if lists is symbol_fp16 else lists.BF16_FUNCS
+    found: list[str] = lists.FP16_FUNCS if lists is float16_lists else lists.BF16_FUNCS
     return found
 
 
@@ -59,7 +59,7 @@ def list_fp32_ops(target_dtype: Any) -> list[str]:
 def list_lp16_fp32_ops(target_dtype: Any) -> list[str]:
     """Return the names of the operators that compute in the dtype of their inputs."""
     lists = _lists("list_lp16_fp32_ops", target_dtype)
-    found: list[str] = lists.FP16_FP32_FUNCS if lists is symbol_fp16 else lists.BF16_FP32_FUNCS
+    found: list[str] = lists.FP16_FP32_FUNCS if lists is float16_lists else lists.BF16_FP32_FUNCS
     return found
 
 
@@ -110,7 +110,7 @@ def list_lp16_use_fp32_params(target_dtype: Any) -> dict[str, list[str]] | None:
         Dict from operator to names of inputs; None for float16.
     """
     lists = _lists("list_lp16_use_fp32_params", target_dtype)
-    return None if lists is symbol_fp16 else lists.BF16_USE_FP32_PARAMS
+    return None if lists is float16_lists else lists.BF16_USE_FP32_PARAMS
 
 
 def policy_of(

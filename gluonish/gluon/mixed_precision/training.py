@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from gluonish.contrib.amp.loss_scaler import LossScaler, multiplied
-from gluonish.contrib.amp.operator_lists import Conditional, policy_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.object_repr import default_repr
+from gluonish.gluon.mixed_precision.loss_scaler import LossScaler, multiplied
+from gluonish.gluon.mixed_precision.operator_lists import Conditional, policy_of
 from gluonish.gluon.trainer import Trainer
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.autocasting import install

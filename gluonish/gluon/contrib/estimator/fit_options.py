@@ -1,0 +1,231 @@
+"""The keyword arguments of `Estimator.fit`: their checks, and their scope during a call."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.files import AnyPath, path_text
+from gluonish.core.number_check import as_int, check_numbers
+from gluonish.gluon.contrib.estimator.average_handler import AverageHandler
+from gluonish.gluon.contrib.estimator.events import EventHandler
+from gluonish.gluon.contrib.estimator.monitor import mode_of, monitored
+from gluonish.gluon.contrib.estimator.schedule_handler import Schedule, ScheduleHandler
+from gluonish.gluon.contrib.estimator.step_handlers import EarlyStoppingHandler
+from gluonish.gluon.mixed_precision.loss_scaler import LossScaler
+from gluonish.gluon.mixed_precision.training import autocast, init_trainer
+from gluonish.gluon.trainer.step_options import StepOptions
+from gluonish.gluon.trainer.weight_average import WeightAverage
+from gluonish.metric import EvalMetric
+
+_PRECISIONS = ("float32", "bfloat16", "float16")
+_STOPPING = ("patience", "min_delta", "baseline", "monitor", "mode")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """The keyword-only arguments of `Estimator.fit`, which documents them; checked when made."""
+
+    precision: str | None = None
+    accumulate: int = 1
+    clip_grad_norm: float | None = None
+    clip_grad_value: float | None = None
+    schedule: Schedule | None = None
+    schedule_interval: str = "update"
+    average: WeightAverage | float | None = None
+    average_start: int = 0
+    monitor: EvalMetric | str | None = None
+    monitor_mode: str | None = None
+    early_stopping: int | Mapping[str, Any] | EarlyStoppingHandler | None = None
+    checkpoints: AnyPath | None = None
+    checkpoint_interval: int | None = None
+    max_checkpoints: int = 1
+    resume: bool = False
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("precision", self.precision, (None, *_PRECISIONS))
+        _one_of("schedule_interval", self.schedule_interval, ("update", "epoch"))
+        _one_of("monitor_mode", self.monitor_mode, (None, "min", "max"))
+        for name in ("resume", "progress"):
+            _one_of(name, getattr(self, name), (None, True, False))
+        for name, low in (("accumulate", 1), ("average_start", 0), ("max_checkpoints", 1)):
+            as_int("Estimator.fit", name, getattr(self, name), low)
+        for name in ("clip_grad_norm", "clip_grad_value"):
+            value = getattr(self, name)
+            if value is not None:
+                check_numbers("Estimator.fit", **{name: value})
+                if not value > 0:
+                    raise ArgumentError(f"Estimator.fit: expected {name} above 0, got {value}")
+        if self.schedule is not None and not callable(self.schedule):
+            raise ArgumentTypeError(
+                "Estimator.fit: expected schedule to be an LRScheduler or a function of the number "
+                f"of updates, got {self.schedule!r}"
+            )
+        _check_average(self.average)
+        _check_stopping(self.early_stopping)
+        self._check_checkpoints()
+
+    def _check_checkpoints(self) -> None:
+        if self.checkpoint_interval is not None:
+            as_int("Estimator.fit", "checkpoint_interval", self.checkpoint_interval, 1)
+        if self.checkpoints is not None:
+            path_text(self.checkpoints, "Estimator.fit: checkpoints")
+        elif self.resume or self.checkpoint_interval is not None:
+            name = "resume" if self.resume else "checkpoint_interval"
+            raise ArgumentError(f"Estimator.fit: expected {name} with checkpoints, got no folder")
+
+    @property
+    def needs_monitor(self) -> bool:
+        """Whether an option looks at a metric."""
+        return self.early_stopping is not None or self.checkpoints is not None
+
+
+def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
+    if not any(value is x or (isinstance(value, str) and value == x) for x in allowed):
+        names = ", ".join(repr(x) for x in allowed)
+        raise ArgumentError(f"Estimator.fit: expected {name} to be one of {names}, got {value!r}")
+
+
+def _check_average(average: Any) -> None:
+    if average is None or isinstance(average, WeightAverage):
+        return
+    check_numbers("Estimator.fit", average=average)
+    if isinstance(average, bool) or not 0 <= average < 1:
+        raise ArgumentError(
+            f"Estimator.fit: expected average to be a decay in [0, 1) or a WeightAverage, got "
+            f"{average}"
+        )
+
+
+def _check_stopping(stopping: Any) -> None:
+    if stopping is None or isinstance(stopping, EarlyStoppingHandler):
+        return
+    if isinstance(stopping, Mapping):
+        unknown = sorted(set(stopping) - set(_STOPPING), key=str)
+        if unknown:
+            raise ArgumentError(
+                f"Estimator.fit: expected early_stopping with {', '.join(_STOPPING)}, got "
+                f"{unknown[0]!r}"
+            )
+        _one_of("early_stopping['mode']", stopping.get("mode"), (None, "min", "max"))
+        as_int("Estimator.fit", "early_stopping['patience']", stopping.get("patience", 1), 1)
+        return
+    as_int("Estimator.fit", "early_stopping", stopping, 1)
+
+
+class FitScope(ExitStack):
+    """A call of `Estimator.fit` with options; the Trainer has its own again at the end.
+
+    Args:
+        estimator: The Estimator.
+        options: The options.
+        val_data: DataLoader for evaluation, or None.
+
+    Attributes:
+        options: The argument.
+        handlers: Handlers that the options add.
+        monitor: The metric that decides, or None if nothing looks at it.
+        average: Handler of the average of weights, or None.
+        schedule: Handler of the schedule, or None.
+
+    Raises:
+        ArgumentError: The Trainer or the metrics exclude an option.
+    """
+
+    def __init__(self, estimator: Any, options: FitOptions, val_data: Any) -> None:
+        super().__init__()
+        self.options = options
+        self._estimator = estimator
+        trainer = estimator.trainer
+        self._steps = StepOptions(
+            trainer, options.accumulate, options.clip_grad_norm, options.clip_grad_value
+        )
+        average_metrics = estimator._set_average(options.average, val_data)
+        metrics = [*average_metrics, *(estimator.val_metrics if val_data is not None else ())]
+        metrics += estimator.train_metrics
+        self._metrics: list[EvalMetric] = metrics
+        self.monitor = monitored(options.monitor, metrics) if metrics else None
+        self.average: AverageHandler | None = None
+        if estimator.average is not None:
+            self.average = AverageHandler(
+                estimator.average,
+                options.average_start,
+                None if val_data is None else lambda: estimator._evaluate_average(val_data),
+                average_metrics,
+            )
+        self.schedule: ScheduleHandler | None = None
+        if options.schedule is not None:
+            interval = options.schedule_interval
+            self.schedule = ScheduleHandler(options.schedule, interval, self.monitor)
+        stopping = self._stopping(options.early_stopping)
+        found = (self.average, self.schedule, stopping)
+        self.handlers: list[EventHandler] = [x for x in found if x is not None]
+
+    def _stopping(self, stopping: Any) -> EarlyStoppingHandler | None:
+        if stopping is None or isinstance(stopping, EarlyStoppingHandler):
+            return stopping
+        given = dict(stopping) if isinstance(stopping, Mapping) else {"patience": stopping}
+        name = given.pop("monitor", None)
+        monitor = self.monitor if name is None else monitored(name, self._metrics)
+        assert monitor is not None
+        mode = mode_of(monitor, given.pop("mode", None) or self.options.monitor_mode)
+        return EarlyStoppingHandler(monitor, mode=mode, **{"patience": 1, **given})
+
+    @property
+    def mode(self) -> str:
+        """``"min"`` or ``"max"``: which values of the monitored metric are better."""
+        assert self.monitor is not None
+        return mode_of(self.monitor, self.options.monitor_mode)
+
+    def attach(self) -> None:
+        """Set options of the optimizer, which was replaced by that of a file."""
+        optimizer = self._estimator.trainer.optimizer
+        if self.options.clip_grad_value is not None:
+            optimizer.clip_gradient = self.options.clip_grad_value
+        if self.schedule is not None:
+            self.schedule.attach(self._estimator.trainer)
+
+    def detached(self) -> ExitStack:
+        """Return a scope in which the optimizer is without the schedule."""
+        optimizer, stack = self._estimator.trainer.optimizer, ExitStack()
+        if self.schedule is not None:
+            stack.callback(setattr, optimizer, "lr_scheduler", optimizer.lr_scheduler)
+            optimizer.lr_scheduler = None
+        return stack
+
+    def casts(self) -> autocast | ExitStack:
+        """Return a scope in which networks compute in the precision of the options."""
+        precision = self.options.precision
+        if precision is None:
+            return ExitStack()
+        return autocast("bfloat16" if precision == "float32" else precision, precision != "float32")
+
+    def __enter__(self) -> "FitScope":
+        trainer = self._estimator.trainer
+        super().__enter__()
+        with ExitStack() as stack:
+            stack.enter_context(self._steps)
+            if self.options.precision == "float16":
+                stack.enter_context(self._scaled_losses())
+            if self.schedule is not None:
+                stack.enter_context(self.schedule.applied(trainer))
+            self.push(stack.pop_all())
+        return self
+
+    def _scaled_losses(self) -> ExitStack:
+        """Return a scope in which the Trainer has a loss scale, the one of earlier calls."""
+        trainer, stack = self._estimator.trainer, ExitStack()
+        if trainer._amp_loss_scaler is not None:
+            return stack
+        init_trainer(trainer)
+        scaler: LossScaler = self._estimator._loss_scaler or trainer._amp_loss_scaler
+        trainer._amp_loss_scaler = self._estimator._loss_scaler = scaler
+
+        def restore() -> None:
+            trainer._scale = trainer._amp_original_scale
+            trainer._amp_loss_scaler = None
+
+        stack.callback(restore)
+        return stack
