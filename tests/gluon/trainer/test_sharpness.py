@@ -167,10 +167,10 @@ def test_each_device_is_perturbed_by_its_own_gradients() -> None:
 
 def test_gradients_that_overflow_or_vanish_move_nothing() -> None:
     net, x = network("float32"), mx.nd.ones((2, 4))
-    for factor in (np.inf, np.nan, 0.0):
-        with autograd.record():
-            value = (net(x) * factor).sum()
-        value.backward()
+    for value in (np.inf, np.nan, 0.0):
+        backward(net, x)
+        for param in net.collect_params().values():
+            param.grad()[:] = value
         with SAM(net.collect_params()).perturbed():
             for param, old in zip(net.collect_params().values(), batches()[0], strict=True):
                 np.testing.assert_array_equal(param.data().asnumpy(), old)
