@@ -2,7 +2,7 @@
 """Rare classes: find the few eights among many digits, and measure it rightly.
 
 Run it with ``python tutorials/imbalanced.py``; it takes half a minute, with ``--quick`` (one
-network of each kind, fewer steps) some seconds. Two pictures go to the folder that ``--out`` names,
+network of each kind) some seconds. Two pictures go to the folder that ``--out`` names,
 or to a new temporary one.
 """
 
@@ -20,21 +20,21 @@ from gluonish.gluon import nn
 from gluonish.gluon.data.digits import load_digits
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--quick", action="store_true", help="one network of each kind, fewer steps")
+parser.add_argument("--quick", action="store_true", help="one network of each kind")
 parser.add_argument("--seed", type=int, default=1, help="of the first networks")
 parser.add_argument("--out", type=Path, help="folder for pictures; a temporary one by default")
 options = parser.parse_args()
 folder = options.out or Path(tempfile.mkdtemp(prefix="gluonish-"))
 folder.mkdir(parents=True, exist_ok=True)
 
-NETWORKS, EPOCHS, BATCH = (1, 8, 64) if options.quick else (5, 15, 64)
+NETWORKS, EPOCHS, BATCH = (1, 15, 64) if options.quick else (5, 15, 64)
 RARE, KEPT, NOISE = 8, 12, 0.35
 generator = np.random.default_rng(0)
 
 # %% [markdown]
 # ## 1. Twelve eights among 1,311 digits
 #
-# The label is 1 for an eight. Noise makes the task hard. Of the held-out digits, a tenth are eights.
+# The label is 1 for an eight. Noise makes the task hard. A tenth of the held-out digits are eights.
 
 # %%
 images, digits = load_digits(train=True)
