@@ -39,14 +39,14 @@ class Call(NamedTuple):
         attrs: Its attributes in a call on one sample.
         inputs: Its inputs.
         shape: Shape of the first output for one sample.
-        count: Number of samples.
+        samples: Number of samples.
     """
 
     op: Operator
     attrs: Attrs
     inputs: Sequence[Operand]
     shape: Shape
-    count: int
+    samples: int
 
     def run(self, *arrays: NDArray, **changed: Any) -> Any:
         """Return the operator's result on other arrays, with other attributes."""
@@ -68,7 +68,8 @@ def in_class(found: NDArray, x: NDArray) -> NDArray:
 
 def reshaped(x: NDArray, shape: Sequence[int]) -> NDArray:
     """Return an array of another shape, where 0 is an extent of 0."""
-    return in_class(as_np_ndarray(x).reshape(tuple(shape)), x)
+    flexible: Any = as_np_ndarray(x)
+    return in_class(flexible.reshape(tuple(shape)), x)
 
 
 def repeated(x: NDArray, count: int) -> NDArray:
@@ -97,7 +98,7 @@ def _elementwise(call: Call) -> Any:
         return call.run(*(_padded(x, max(ranks)) for x in call.inputs))
     if len({x.shape for x in call.inputs}) > 1:
         return None
-    return call.run(*(batched(x, call.count) for x in call.inputs))
+    return call.run(*(batched(x, call.samples) for x in call.inputs))
 
 
 def _only_first(call: Call) -> bool:
@@ -124,7 +125,7 @@ def _reduction(call: Call) -> Any:
     changed: dict[str, Any] = {"exclude": False} if "exclude" in call.attrs else {}
     only = isinstance(axis, int) and not isinstance(axis, bool)
     found = call.run(call.inputs[0].data, axis=shifted[0] if only else shifted, **changed)
-    return reshaped(found, (call.count, *call.shape))  # of `mx.nd`, a sum has the shape (1,)
+    return reshaped(found, (call.samples, *call.shape))  # of `mx.nd`, a sum has the shape (1,)
 
 
 def _along_axis(call: Call) -> Any:
@@ -141,13 +142,13 @@ def _join(call: Call) -> Any:
     if not isinstance(axis, int):
         return None
     return call.run(
-        *(batched(x, call.count) for x in call.inputs), **{name: axis % len(call.shape) + 1}
+        *(batched(x, call.samples) for x in call.inputs), **{name: axis % len(call.shape) + 1}
     )
 
 
 def _view(call: Call) -> Any:
     """Operators whose output has the elements of input 0 in their order."""
-    return reshaped(call.inputs[0].data, (call.count, *call.shape)) if _only_first(call) else None
+    return reshaped(call.inputs[0].data, (call.samples, *call.shape)) if _only_first(call) else None
 
 
 def _transpose(call: Call) -> Any:
@@ -159,7 +160,7 @@ def _transpose(call: Call) -> Any:
 def _slice(call: Call) -> Any:
     begin, end, step = (tuple(call.attrs[name] or ()) for name in ("begin", "end", "step"))
     steps = (1, *(step or (1,) * len(begin)))
-    return call.run(call.inputs[0].data, begin=(0, *begin), end=(call.count, *end), step=steps)
+    return call.run(call.inputs[0].data, begin=(0, *begin), end=(call.samples, *end), step=steps)
 
 
 def _samples_first(call: Call) -> Any:
@@ -167,9 +168,9 @@ def _samples_first(call: Call) -> Any:
     if not _only_first(call):
         return None
     shape = call.inputs[0].shape
-    data = reshaped(call.inputs[0].data, (call.count * shape[0], *shape[1:]))
+    data = reshaped(call.inputs[0].data, (call.samples * shape[0], *shape[1:]))
     found = call.run(data, *(x.data for x in call.inputs[1:]))
-    return reshaped(found, (call.count, *call.shape))
+    return reshaped(found, (call.samples, *call.shape))
 
 
 def _fully_connected(call: Call) -> Any:
@@ -185,7 +186,7 @@ def _last_axis(call: Call) -> Any:
         return None
     data = reshaped(call.inputs[0].data, (-1, call.inputs[0].shape[-1]))
     return reshaped(
-        call.run(data, *(x.data for x in call.inputs[1:]), axis=-1), (call.count, *call.shape)
+        call.run(data, *(x.data for x in call.inputs[1:]), axis=-1), (call.samples, *call.shape)
     )
 
 
@@ -209,16 +210,16 @@ def _matmul(call: Call) -> Any:
     second = second._replace(shape=(*b, 1)) if len(b) == 1 else second
     rank = max(len(first.shape), len(second.shape))
     found = call.run(_padded(first, rank), _padded(second, rank))
-    return reshaped(found, (call.count, *call.shape))
+    return reshaped(found, (call.samples, *call.shape))
 
 
 def _batch_dot(call: Call) -> Any:
     """Products of matrices one by one: the samples' and their own batches become one."""
     arrays = [
-        reshaped(batched(x, call.count), (call.count * x.shape[0], *x.shape[1:]))
+        reshaped(batched(x, call.samples), (call.samples * x.shape[0], *x.shape[1:]))
         for x in call.inputs
     ]
-    return reshaped(call.run(*arrays), (call.count, *call.shape))
+    return reshaped(call.run(*arrays), (call.samples, *call.shape))
 
 
 def _dot(call: Call) -> Any:
@@ -236,12 +237,12 @@ def _dot(call: Call) -> Any:
         left = first if a == 2 else first._replace(shape=(1, *first.shape))
         right = second if b == 2 else second._replace(shape=(*second.shape, 1))
         arrays = [
-            reshaped(batched(old, call.count), (call.count, *new.shape))
+            reshaped(batched(old, call.samples), (call.samples, *new.shape))
             for old, new in ((first, left), (second, right))
         ]
         flips = dict(call.attrs, transpose_a=flip_a and a == 2, transpose_b=flip_b and b == 2)
         found = apply(find_operator("batch_dot"), arrays, flips)
-    return reshaped(found, (call.count, *call.shape))
+    return reshaped(found, (call.samples, *call.shape))
 
 
 _RULES: dict[str, Rule] = {
@@ -291,10 +292,10 @@ def apply_batched(call: Call) -> list[NDArray]:
     rule = rule_of(call.op) if prod(call.shape) else None
     found = None if rule is None else rule(call)
     if found is not None:
-        assert found.shape == (call.count, *call.shape), call.op.name
+        assert found.shape == (call.samples, *call.shape), call.op.name
         return [found]
     rows = []
-    for i in range(call.count):
+    for i in range(call.samples):
         outs = apply(call.op, [sample(x, i) for x in call.inputs], call.attrs)
         rows.append(outs if isinstance(outs, list) else [outs])
     return [stack(*column, axis=0) for column in zip(*rows, strict=True)]

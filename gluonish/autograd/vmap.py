@@ -94,13 +94,13 @@ class _Batch(NamedTuple):
         func: The function of one sample.
         args: All arguments; those of `operands` are unused.
         operands: The arguments that have samples, by position.
-        count: Number of samples.
+        samples: Number of samples.
     """
 
     func: Callable[..., Any]
     args: tuple[Any, ...]
     operands: dict[int, Operand]
-    count: int
+    samples: int
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
         """Return the function's result on arrays in place of the operands."""
@@ -181,8 +181,8 @@ def _in_one_pass(batch: _Batch) -> tuple[list[NDArray], Any] | None:
             known[id(node), 0] = Operand(given, False, given.shape)
     for node in nodes:
         if node.op is not None:
-            _run(node, known, batch.count)
-    outs = [batched(_lookup(known, value), batch.count) for value in trace.outputs]
+            _run(node, known, batch.samples)
+    outs = [batched(_lookup(known, value), batch.samples) for value in trace.outputs]
     return outs, trace.structure
 
 
@@ -218,7 +218,7 @@ def _is_plain(node: Node) -> bool:
 def _one_by_one(batch: _Batch) -> tuple[list[NDArray], Any]:
     """Return the outputs of a loop over samples, stacked, and their structure."""
     rows, structures = [], []
-    for i in range(batch.count):
+    for i in range(batch.samples):
         result = batch([sample(x, i) for x in batch.operands.values()])
         leaves, structure = flatten(result, lambda x: isinstance(x, NDArray))
         if not leaves:
@@ -258,8 +258,8 @@ def _moved(x: NDArray, source: int, target: int) -> NDArray:
         return x
     axes = [axis for axis in range(rank) if axis != source]
     axes.insert(target, source)
-    found = as_np_ndarray(x).transpose(axes)
-    return in_class(found, x)
+    flexible: Any = as_np_ndarray(x)
+    return in_class(flexible.transpose(axes), x)
 
 
 def _each(axes: Any) -> Iterator[Any]:

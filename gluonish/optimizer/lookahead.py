@@ -94,24 +94,24 @@ class Lookahead(Optimizer):
             raise ArgumentError(f"Lookahead: expected alpha in (0, 1], got {alpha}")
         self.alpha = alpha
 
-    rescale_grad = _Inner()  # type: ignore[assignment]
-    lr_scheduler = _Inner()  # type: ignore[assignment]
-    lr = _Inner()  # type: ignore[assignment]
-    wd = _Inner()  # type: ignore[assignment]
-    lr_mult = _Inner()  # type: ignore[assignment]
-    wd_mult = _Inner()  # type: ignore[assignment]
-    clip_gradient = _Inner()  # type: ignore[assignment]
-    multi_precision = _Inner()  # type: ignore[assignment]
-    idx2name = _Inner()  # type: ignore[assignment]
-    sym_info = _Inner()  # type: ignore[assignment]
-    param_dict = _Inner()  # type: ignore[assignment]
-    allow_np_array = _Inner()  # type: ignore[assignment]
-    begin_num_update = _Inner()  # type: ignore[assignment]
-    num_update = _Inner()  # type: ignore[assignment]
-    _all_index_update_counts = _Inner()  # type: ignore[assignment]
-    _index_update_count = _Inner()  # type: ignore[assignment]
-    _loaded_counts = _Inner()  # type: ignore[assignment]
-    aggregate_num = _AggregateNum()  # type: ignore[assignment]
+    rescale_grad = _Inner()
+    lr_scheduler = _Inner()
+    lr = _Inner()
+    wd = _Inner()
+    lr_mult = _Inner()
+    wd_mult = _Inner()
+    clip_gradient = _Inner()
+    multi_precision = _Inner()
+    idx2name = _Inner()
+    sym_info = _Inner()
+    param_dict = _Inner()
+    allow_np_array = _Inner()
+    begin_num_update = _Inner()
+    num_update = _Inner()
+    _all_index_update_counts = _Inner()
+    _index_update_count = _Inner()
+    _loaded_counts = _Inner()
+    aggregate_num = _AggregateNum()
 
     def __repr__(self) -> str:
         return object_repr(self, repr(self.optimizer), k=self.k, alpha=self.alpha)

@@ -95,6 +95,7 @@ def trained(inner: str, break_at: int | None, folder: Path, **kwargs: Any) -> An
         trainer.save_states(folder / "states")
         trainer = mx.gluon.Trainer(net.collect_params(), "sgd", **kwargs)
         trainer.load_states(folder / "states")
+        assert isinstance(trainer.optimizer, Lookahead)
         assert type(trainer.optimizer.optimizer).__name__.lower() == inner
         go(net, trainer, range(break_at, 7))
     return net.weight.data().asnumpy()
@@ -142,6 +143,7 @@ def test_a_step_that_overflows_is_skipped_and_not_counted() -> None:
     mx.amp.init_trainer(trainer)
     for factor in (1.0, float("inf"), 1.0):
         with mx.autograd.record(), mx.amp.scale_loss(net(mx.nd.ones((1, 1))), trainer) as scaled:
+            assert isinstance(scaled, mx.nd.NDArray)
             value = (scaled * factor).sum()
         value.backward()
         trainer.step(1)
