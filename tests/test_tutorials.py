@@ -32,6 +32,8 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "search_by_meaning": ("search-by-meaning.png",),
     "streaming": ("streaming.png",),
     "gpt_from_scratch": ("gpt-loss.png", "gpt-attention.png"),
+    "image_recipe": ("image-recipe-accuracy.png", "image-recipe-images.png"),
+    "imbalanced": ("imbalanced-curves.png", "imbalanced-scores.png"),
     "lora": ("lora.png",),
     "vit": ("vit-curves.png", "vit-positions.png", "vit-images.png"),
 }
@@ -226,6 +228,24 @@ def test_vit_recognizes_digits(tmp_path: Path) -> None:
     text = quick("vit", tmp_path)
     (accuracy,) = numbers("final held-out loss: .*, accuracy #", text)
     assert accuracy > 0.7
+
+
+def test_the_complete_recipe_recognizes_digits(tmp_path: Path) -> None:
+    text = quick("image_recipe", tmp_path)
+    found = numbers("held-out accuracy #", text)
+    assert len(found) == 5
+    assert min(found) > 0.8
+    assert re.findall(r"^(.*): +held-out", text, re.MULTILINE)[-1] == "+ averages"
+
+
+def test_weights_find_more_of_a_rare_class_than_accuracy_shows(tmp_path: Path) -> None:
+    text = quick("imbalanced", tmp_path)
+    rows = re.findall(r"^(as it is|class weights|sampler|focal loss) +(.*)$", text, re.MULTILINE)
+    found = {name: list(map(float, values.split())) for name, values in rows}
+    assert len(found) == 4
+    assert found["class weights"][3] > found["as it is"][3] + 0.2  # recall
+    assert abs(found["class weights"][0] - found["as it is"][0]) < 0.2  # accuracy
+    assert min(values[1] for values in found.values()) > 0.6  # AUROC
 
 
 def test_lora_learns_with_few_numbers_and_keeps_its_scores_when_loaded_and_merged(

@@ -6,6 +6,7 @@ of bytes as Pillow changes them.
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,9 @@ def operation(
     return levels.on_colors(lambda colors: _LEVELS[name](colors, magnitude), values)
 
 
+_SIZES = 64  # sizes of images whose operations are kept
+
+
 def _space(
     bins: int, shear: float, shift: tuple[float, float], angle: float, factor: float, bits: Array
 ) -> Space:
@@ -113,6 +117,7 @@ def _fewer_bits(bins: int, start: int, less: int) -> Array:
     return start - np.round(np.arange(bins) / ((bins - 1) / less)).astype(int)
 
 
+@lru_cache(maxsize=_SIZES)
 def rand_augment_space(bins: int, height: int, width: int) -> Space:
     """Return the operations of RandAugment for images of a size."""
     part = 150 / 331  # AutoAugment's largest translation, of images of 331 pixels
@@ -142,6 +147,7 @@ _AUGMIX_BINS = 10
 _EXTRA_OPERATIONS = ("Brightness", "Color", "Contrast", "Sharpness")
 
 
+@lru_cache(maxsize=_SIZES)
 def augmix_space(height: int, width: int, all_ops: bool) -> Space:
     """Return the operations of AugMix for images of a size."""
     space = _space(
