@@ -17,12 +17,12 @@ from collections.abc import Callable
 
 from gluonish.core.operating_system import usable_cores
 
-_INTERVAL_S = 0.25
+_INTERVAL_S = 0.1
 # Seconds in which threads wait for a core, all together, per second. On quiet cores it is 0.02 to
 # 0.09; next to one busy process on two cores 0.8 while threads spin, and 0.6 while they do not.
 _BUSY, _QUIET = 0.3, 0.15
-_CALM = 2  # quiet intervals in a row before threads spin again
-_COMPUTES = 0.3  # cores that the process uses, below which nothing is decided
+_CALM = 3  # quiet intervals in a row before threads spin again
+_COMPUTES = 0.3  # cores that the process uses; below, its threads do not wait
 _TASKS = "/proc/self/task"
 _MOST_THREADS = 64
 
@@ -63,6 +63,8 @@ class BusyCores:
             now_waited = waited_s() if computes else None
             if waited is not None and now_waited is not None:
                 self.note((now_waited - waited) / elapsed_s)
+            elif not computes:
+                self.note(0.0)
             before_s, used_s, waited = now_s, now_used_s, now_waited
 
     def note(self, waiting: float) -> None:

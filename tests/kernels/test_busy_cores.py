@@ -51,7 +51,7 @@ def test_an_idle_team_is_there_while_threads_wait_for_cores(watched: BusyCores) 
     held = _threads()
     watched.note(0.6)
     assert _threads() == held
-    for waiting in (0.01, 0.2, 0.01):  # quiet for one interval only
+    for waiting in (0.01, 0.01, 0.2, 0.01, 0.01):  # not quiet for long enough
         watched.note(waiting)
         assert watched.are_busy
     watched.note(0.01)
