@@ -38,7 +38,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: Any, **__: Any) -> None:
         """Print nothing."""
 
     def do_GET(self) -> None:
