@@ -72,7 +72,7 @@ class Server(SimpleHTTPRequestHandler):
     answers, broken = 0, 0
     lock = threading.Lock()
 
-    def log_message(self, *_) -> None:
+    def log_message(self, *_, **__) -> None:
         """Print nothing."""
 
     def do_GET(self) -> None:

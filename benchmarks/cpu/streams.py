@@ -38,7 +38,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: Any, **__: Any) -> None:
         """Print nothing."""
 
     def do_GET(self) -> None:
@@ -90,8 +90,7 @@ def pictures(photos: Path | None, count: int) -> Iterator[Any]:
 
 def write_shards(photos: Path | None, folder: Path, count: int) -> float:
     """Write shards and a Parquet file; return the mean size of an image in bytes."""
-    import pyarrow
-    import pyarrow.parquet
+    import pyarrow.parquet  # type: ignore[import-untyped,unused-ignore]  # no stubs
 
     with ShardWriter(folder / "train-%06d.tar", max_samples=256) as writer:
         for number, image in enumerate(pictures(photos, count)):

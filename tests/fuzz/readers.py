@@ -15,6 +15,7 @@ from unittest import mock
 import gluonish.ndarray as nd
 from gluonish.core import file_map
 from gluonish.core.errors import GluonishError
+from gluonish.gluon.data import ParquetDataset, ShardDataset
 from gluonish.gluon.data.vision.datasets import ImageListDataset
 from gluonish.gluon.data.vision.datasets.downloaded import _unpacked
 from gluonish.gluon.trainer import Trainer
@@ -219,6 +220,16 @@ def _load_mapped(path: Path) -> None:
         array.asnumpy()
 
 
+def _read_shard(path: Path) -> None:
+    for _ in ShardDataset(path):
+        pass
+
+
+def _read_parquet(path: Path) -> None:
+    for _ in ParquetDataset(path):
+        pass
+
+
 def _decode(path: Path) -> None:
     imread(str(path))
 
@@ -289,6 +300,8 @@ READERS = {
     "ONNX model": Reader("onnx", "a.onnx", import_to_gluon, 4 * _OBJECTS, tells_place=False),
     "ONNX metadata": Reader("onnx", "a.onnx", get_model_metadata, _OBJECTS, tells_place=False),
     "image": Reader("image", "a.png", _decode, 1100, tells_place=False),
+    "tar shard": Reader("tar", "a.tar", _read_shard, 1100),
+    "Parquet file": Reader("parquet", "a.parquet", _read_parquet, 1100, tells_place=False),
     "csv": Reader("csv", "a.csv", _iterate_csv, 400),
     "libsvm": Reader("libsvm", "a.libsvm", _iterate_libsvm, 400),
     "list dataset": Reader("list", "a.lst", _list_dataset, _OBJECTS),

@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 import gluonish.autograd as autograd
 import gluonish.ndarray as nd
 from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.data import ShardWriter
 from gluonish.gluon.nn import BatchNorm, Dense, HybridSequential
 from gluonish.gluon.trainer import Trainer
 from gluonish.ndarray.array_file import DenseRecord, SparseRecord, write_array_list
@@ -42,6 +43,25 @@ def files_of(kind: str) -> tuple[bytes, ...]:
 
 def _records() -> list[bytes]:
     return [_record_files()[0], (GOLDEN / "raw.rec").read_bytes()]
+
+
+def _tar() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        with ShardWriter(f"{folder}/%d.tar") as writer:
+            for key in ("1", "n" * 120):
+                image = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+                fields = {"png": image, "cls": 3, "txt": "a", "json": [1], "npy": np.arange(2)}
+                writer.write({"__key__": key, **fields})
+        return [Path(writer.shards[0]).read_bytes()]
+
+
+def _parquet() -> list[bytes]:
+    from pyarrow import BufferOutputStream, parquet, table  # type: ignore[import-untyped,unused-ignore]  # no stubs
+
+    stream = BufferOutputStream()
+    columns = {"x": [1, None, 3], "t": ["a", "b", "c"], "v": [[1.0], [], [2.0, 3.0]]}
+    parquet.write_table(table(columns), stream, row_group_size=2)
+    return [stream.getvalue().to_pybytes()]
 
 
 def _record_indices() -> list[bytes]:
@@ -236,6 +256,8 @@ def _onnx_models() -> list[bytes]:
 
 _MAKERS: dict[str, Any] = {
     "records": _records,
+    "tar": _tar,
+    "parquet": _parquet,
     "record index": _record_indices,
     "params": _params,
     "archive": _archives,

@@ -33,7 +33,7 @@ def samples() -> list[dict[str, Any]]:
 
 def main() -> None:
     """Write the archive."""
-    import webdataset
+    import webdataset  # type: ignore[import-not-found,unused-ignore]  # of its environment
 
     with webdataset.TarWriter(str(PATH), mtime=0) as writer:
         for sample in samples():

@@ -51,7 +51,7 @@ MXNET_GLUON_OTHER_SOURCES = Flag(
     "MXNET_GLUON_OTHER_SOURCES",
     boolean(),
     True,
-    "Download what MXNET_GLUON_REPO lacks from the data sets' authors and (weights) from torchvision.",
+    "Download what MXNET_GLUON_REPO lacks from data sets' authors and, weights, from torchvision.",
 )
 MXNET_GLUON_REPO = Flag(
     "MXNET_GLUON_REPO",

@@ -44,6 +44,8 @@ class _Session(Protocol):
 _UNREACHABLE = re.compile(
     r"host='(?P<host>[^']+)'.*Max retries exceeded.*\[Errno -?\d+\] (?P<reason>[\w ,]+)"
 )
+# ('Connection broken: IncompleteRead(5 bytes read, 7 more expected)', IncompleteRead(5 bytes ..
+_BROKEN = re.compile(r"IncompleteRead\(\d+ bytes read, (?P<left>\d+) more expected\)")
 
 
 class StallMonitor:
@@ -353,7 +355,10 @@ def _is_unresolved(error: BaseException | None) -> bool:
 
 
 def _reason(text: str) -> str:
-    """Return what urllib3 says of a host without a connection, without its own words around it."""
+    """Return what urllib3 says of a missing or broken connection, without its words around it."""
+    broken = _BROKEN.search(text)
+    if broken is not None:
+        return f"a connection that broke {broken['left']} bytes before the end"
     found = _UNREACHABLE.search(text)
     return text if found is None else f"no connection to {found['host']} ({found['reason']})"
 

@@ -46,7 +46,7 @@ class _HttpFile(io.RawIOBase):
         self._session: Any = None
         self._response: Any = None
         self._failures = 0
-        self._attempt(None)
+        self._next(0)
 
     def __repr__(self) -> str:
         return object_repr(self, self._url, f"at byte {self._position}")
@@ -62,17 +62,17 @@ class _HttpFile(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read the next bytes into a buffer; return their number, 0 at the end."""
-        found = self._attempt(buffer)
-        self._position += found
-        return found
+        found = self._next(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
 
     def close(self) -> None:
         """Close the connection."""
         self._disconnect()
         super().close()
 
-    def _attempt(self, buffer: Any) -> int:
-        """Connect if necessary, and read into a buffer, until it succeeds.
+    def _next(self, nbytes: int) -> bytes:
+        """Connect if necessary, and return the next bytes, at most so many, until it succeeds.
 
         Raises:
             DownloadError: The server refuses, or several attempts in succession brought nothing.
@@ -81,7 +81,7 @@ class _HttpFile(io.RawIOBase):
             try:
                 if self._response is None:
                     self._connect()
-                found = 0 if buffer is None else self._receive(buffer, self._position)
+                found = self._receive(nbytes, self._position) if nbytes else b""
             except (CutOffError, RefusedError) as error:
                 self._disconnect()
                 if is_last(error, self._failures, self._retries):
@@ -93,6 +93,7 @@ class _HttpFile(io.RawIOBase):
             else:
                 if found:
                     self._failures = 0
+                self._position += len(found)
                 return found
 
     def _disconnect(self) -> None:
@@ -156,34 +157,32 @@ class _HttpFile(io.RawIOBase):
 
     def _skip(self, nbytes: int) -> None:
         """Read what was read before, of a server that always sends the whole file."""
-        buffer = memoryview(bytearray(min(nbytes, _CHUNK_NBYTES)))
         skipped = 0
         while skipped < nbytes:
-            found = self._receive(buffer[: nbytes - skipped], skipped)
+            found = self._receive(nbytes - skipped, skipped)
             if not found:
                 raise CutOffError(f"{self._url} ended after {skipped} of {nbytes} bytes")
-            skipped += found
+            skipped += len(found)
 
-    def _receive(self, buffer: Any, position: int) -> int:
-        """Read into a buffer from the response, which is at a position; return the bytes' number.
+    def _receive(self, nbytes: int, position: int) -> bytes:
+        """Return the next bytes of the response, which is at a position; at most so many.
 
         Raises:
             CutOffError: The connection broke.
         """
+        nbytes = min(nbytes, _CHUNK_NBYTES)
         self._monitor.step()
         with transfer_errors():
-            nbytes = min(len(buffer), _CHUNK_NBYTES)
-            found = self._response.raw.read(nbytes, decode_content=False)
+            found: bytes = self._response.raw.read(nbytes, decode_content=False)
         # The time until the next call is the program's own.
         self._monitor.suspend()
         if self._monitor.expired:
             limit_s = http_fetch.STALL_S
             raise CutOffError(f"{self._url} sent less than {nbytes} bytes in {limit_s:g} seconds")
-        buffer[: len(found)] = found
         length = self.length
         if not found and length is not None and position < length:
             raise CutOffError(f"{self._url} ended after {position} of {length} bytes")
-        return len(found)
+        return found
 
 
 class _HttpRanges(_HttpFile):
@@ -197,7 +196,8 @@ class _HttpRanges(_HttpFile):
     def __init__(self, url: str, retries: int) -> None:
         self._requested = 1
         super().__init__(url, retries)
-        self._attempt(bytearray(1))
+        self._next(1)
+        self._position = 0
         self._response = None
 
     def seekable(self) -> bool:
@@ -216,14 +216,23 @@ class _HttpRanges(_HttpFile):
 
     def readinto(self, buffer: Any) -> int:
         """Read the bytes at the position into a buffer, all of them if there are as many."""
-        count = max(0, min(len(buffer), (self.length or 0) - self._position))
-        done = 0
-        while done < count:
+        found = self.read(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the bytes at the position, as many as there are, all by default."""
+        left = max(0, (self.length or 0) - self._position)
+        if size is not None and size >= 0:
+            left = min(left, size)
+        pieces = []
+        while left:
             if self._response is None:
-                self._requested = count - done
-            done += super().readinto(memoryview(buffer)[done:count])
+                self._requested = left
+            pieces.append(self._next(left))
+            left -= len(pieces[-1])
         self._response = None  # read to its end, so that the next request has its connection
-        return count
+        return b"".join(pieces)
 
     def _range(self) -> str:
         return f"bytes={self._position}-{self._position + self._requested - 1}"

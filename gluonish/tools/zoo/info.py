@@ -84,7 +84,11 @@ def _network(name: str, root: str | None) -> tuple[list[Array], dict[str, object
         return arrays, {"published": "no weights"}
     path = weights_path(name, root)
     where = str(path) if path.is_file() else f"no; expected at {path}"
-    facts = {"sha1": WEIGHT_HASHES[name], "source": weights_url(name), "cached": where}
+    facts: dict[str, object] = {
+        "sha1": WEIGHT_HASHES[name],
+        "source": weights_url(name),
+        "cached": where,
+    }
     if name in TORCHVISION:
         converted = converted_weights(name, models_folder(root))
         facts["other source"] = f"{TORCHVISION[name].url} (torchvision), with other values"

@@ -240,7 +240,7 @@ def _opened(file: str) -> Iterator[Any]:
         NotSupportedError: pyarrow is not installed.
     """
     try:
-        import pyarrow.parquet
+        import pyarrow.parquet  # type: ignore[import-untyped,unused-ignore]  # no stubs
     except IMPORT_FAILURES as error:
         raise NotSupportedError(
             f"ParquetDataset: expected the package pyarrow, got none ({error}); pip install "
