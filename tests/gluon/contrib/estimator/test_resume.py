@@ -250,7 +250,7 @@ def test_the_best_parameters_are_kept(tmp_path: Path) -> None:
     best = int(np.argmin(losses))
     assert best < 3
     assert json.loads((tmp_path / "best.json").read_text())["epoch"] == best
-    net = make().net
+    net: Any = make().net
     net.load_parameters(tmp_path / "best.params")
     np.testing.assert_array_equal(net[0].weight.data().asnumpy(), weights[best])
 
