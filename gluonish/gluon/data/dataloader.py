@@ -336,10 +336,8 @@ class DataLoader:
 
     def _load_in_process(self, number: int) -> Iterator[Any]:
         if self._stream is None:
-            yield from self._load_indices(self._batch_sampler)
-            return
-        for batch in self._stream.load(number, self._batchify_fn):
-            yield self._pinned(batch)
+            return self._load_indices(self._batch_sampler)
+        return map(self._pinned, self._stream.load(number, self._batchify_fn))
 
     def _load_indices(self, batches: Indices) -> Iterator[Any]:
         for indices in batches:
