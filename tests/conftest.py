@@ -89,6 +89,8 @@ def pytest_configure() -> None:
     """Leave the user's own folder alone; child processes inherit the one that is used instead."""
     share_kernel_home()
     os.environ["MXNET_HOME"] = os.environ.get("MXNET_HOME") or str(kernel_home())
+    # No test asks a server of others, whatever MXNET_GLUON_REPO lacks.
+    os.environ["MXNET_GLUON_OTHER_SOURCES"] = "0"
 
 
 def _by_function(items: Iterable[pytest.Item]) -> dict[tuple[Path, str], list[pytest.Item]]:

@@ -49,26 +49,31 @@ def handler_of(repository: Repository) -> type[BaseHTTPRequestHandler]:
 
         def answer(self, body: bytes) -> None:
             tag = f'"{hashlib.sha1(body).hexdigest()}"'
-            wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+            wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
             same = self.headers.get("If-Range", tag) == tag
-            start = int(wanted[1]) if wanted and same and repository.ranges else 0
+            whole = not (wanted and same and repository.ranges)
+            start = 0 if whole or wanted is None else int(wanted[1])
+            end = len(body)
+            if wanted and not whole and wanted[2]:
+                end = min(end, int(wanted[2]) + 1)
+            partial = not whole
             if start >= len(body) and start:
                 self.send_response(416)
                 self.send_header("Content-Range", f"bytes */{len(body)}")
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
-            self.send_response(206 if start else 200)
-            if start:
-                self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+            self.send_response(206 if partial else 200)
+            if partial:
+                self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(body)}")
             if repository.ranges:
                 self.send_header("ETag", tag)
             if repository.tells_length:
-                self.send_header("Content-Length", str(len(body) - start))
+                self.send_header("Content-Length", str(end - start))
             self.end_headers()
             with repository.lock:
                 cut = repository.cuts.pop(0) if repository.cuts else len(body)
-            self.wfile.write(body[start : start + cut])
+            self.wfile.write(body[start : min(start + cut, end)])
 
     return Handler
 

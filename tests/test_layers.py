@@ -55,6 +55,7 @@ LAZY = {
     "mlflow",
     "mpi4py",
     "onnx",
+    "pyarrow",
     "requests",
     "scipy",
     "tensorboardX",

@@ -30,7 +30,10 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "fine_tuning": ("fine-tuning.png",),
     "first_steps": (),
     "search_by_meaning": ("search-by-meaning.png",),
+    "streaming": ("streaming.png",),
     "gpt_from_scratch": ("gpt-loss.png", "gpt-attention.png"),
+    "image_recipe": ("image-recipe-accuracy.png", "image-recipe-images.png"),
+    "imbalanced": ("imbalanced-curves.png", "imbalanced-scores.png"),
     "lora": ("lora.png",),
     "vit": ("vit-curves.png", "vit-positions.png", "vit-images.png"),
 }
@@ -131,6 +134,17 @@ def test_estimator_resumes_from_its_checkpoint_and_keeps_the_best(tmp_path: Path
     assert {"digits-best.params", "digits-best.states", "digits-symbol.json"} < names
 
 
+def test_streaming_learns_from_shuffled_shards_over_broken_connections(tmp_path: Path) -> None:
+    text = quick("streaming", tmp_path)
+    stored, little, shuffled = numbers(": accuracy #", text)
+    assert stored < little < shuffled
+    assert shuffled > 0.9
+    found = re.search(r"(\d+) answers of the server, (\d+) of them broken off", text)
+    assert found is not None
+    assert int(found[2]) == int(found[1]) // 5 > 10
+    assert text.count("720 samples in 12 batches") == 2
+
+
 def test_search_by_meaning_runs_with_weights_that_know_nothing(tmp_path: Path) -> None:
     pytest.importorskip("tokenizers", reason="needs the extra text")
     (tmp_path / "weights").mkdir()
@@ -214,6 +228,24 @@ def test_vit_recognizes_digits(tmp_path: Path) -> None:
     text = quick("vit", tmp_path)
     (accuracy,) = numbers("final held-out loss: .*, accuracy #", text)
     assert accuracy > 0.7
+
+
+def test_the_complete_recipe_recognizes_digits(tmp_path: Path) -> None:
+    text = quick("image_recipe", tmp_path)
+    found = numbers("held-out accuracy #", text)
+    assert len(found) == 5
+    assert min(found) > 0.8
+    assert re.findall(r"^(.*): +held-out", text, re.MULTILINE)[-1] == "+ averages"
+
+
+def test_weights_find_more_of_a_rare_class_than_accuracy_shows(tmp_path: Path) -> None:
+    text = quick("imbalanced", tmp_path)
+    rows = re.findall(r"^(as it is|class weights|sampler|focal loss) +(.*)$", text, re.MULTILINE)
+    found = {name: list(map(float, values.split())) for name, values in rows}
+    assert len(found) == 4
+    assert found["class weights"][3] > found["as it is"][3] + 0.2  # recall
+    assert abs(found["class weights"][0] - found["as it is"][0]) < 0.2  # accuracy
+    assert min(values[1] for values in found.values()) > 0.6  # AUROC
 
 
 def test_lora_learns_with_few_numbers_and_keeps_its_scores_when_loaded_and_merged(

@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "engine")]
 
 from benchmarks.interleaved.report import machine  # noqa: E402  # below the path
 
-HELPERS = ("scaling_model", "scaling_rank", "tutorial_networks")
+HELPERS = ("image_recipe_torch", "scaling_model", "scaling_rank", "tutorial_networks")
 
 
 def names() -> list[str]:

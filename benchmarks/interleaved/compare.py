@@ -17,6 +17,7 @@ from benchmarks.interleaved.driver import (
     PeerError,
     Samples,
     Worker,
+    busy_core,
     measure,
     process_environment,
     workers,
@@ -160,7 +161,8 @@ class Workplace:
             compared = [w for w in running if w.name not in (*_PEAKS, *unchecked)]
             wrong = self._check(compared, tolerance, errors)
             rest = [worker for worker in running if worker not in wrong]
-            return measure(rest, arguments.seconds, arguments.rounds, errors)
+            with busy_core(arguments.busy_core):
+                return measure(rest, arguments.seconds, arguments.rounds, errors)
 
     def _check(
         self, running: Sequence[Worker], tolerance: float, errors: dict[str, str]

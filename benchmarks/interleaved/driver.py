@@ -208,6 +208,20 @@ def workers(jobs: Sequence[Job], threads: int, errors: dict[str, str]) -> Iterat
             worker.end()
 
 
+@contextmanager
+def busy_core(number: int | None) -> Iterator[None]:
+    """Keep a core busy by a process that computes nothing; None for no core."""
+    if number is None:
+        yield
+        return
+    spinning = f"import os; os.sched_setaffinity(0, [{number}])\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", spinning]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
 def _tell(text: str) -> None:
     """Progress, where somebody watches."""
     if sys.stderr.isatty():

@@ -8,6 +8,7 @@ import importlib
 import math
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,8 @@ class Gluonish:
         shape: Sequences and their length.
         layers: Number of layers.
         dtype: ``float32`` or ``bfloat16``.
-        form: ``layers`` for `nn.TransformerEncoderLayer`, ``written`` for operators as in programs
+        form: ``layers`` for `nn.TransformerEncoderLayer`, ``layers_tanh`` for it with GPT-2's
+            approximation of GELU, ``written`` for operators as in programs
             of MXNet 1.9, ``interleaved`` for its operators of attention in (T, N, C).
     """
 
@@ -126,9 +128,9 @@ def _interleaved(mx: Any, weights: dict[str, Any]) -> Any:
     return _set(Layer(), changed, mx)
 
 
-def _layers(mx: Any, weights: dict[str, Any]) -> Any:
+def _layers(mx: Any, weights: dict[str, Any], activation: str = "gelu") -> Any:
     layer = mx.gluon.nn.TransformerEncoderLayer(
-        UNITS, HIDDEN, HEADS, dropout=0.0, activation="gelu"
+        UNITS, HIDDEN, HEADS, dropout=0.0, activation=activation
     )
     layer.initialize()
     attention, feed_forward = layer.attention, layer.feed_forward
@@ -141,6 +143,7 @@ def _layers(mx: Any, weights: dict[str, Any]) -> Any:
 
 _FORMS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "layers": _layers,
+    "layers_tanh": partial(_layers, activation="gelu_tanh"),
     "written": _written,
     "interleaved": _interleaved,
 }

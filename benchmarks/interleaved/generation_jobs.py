@@ -101,14 +101,14 @@ class Linear:
 
 
 class Encoder(encoder_jobs.Gluonish):
-    """The layers of an encoder of the same sizes, on as many tokens as the prompt has.
+    """The layers of an encoder of the same sizes and activation, on as many tokens as the prompt.
 
     Args: As of `Gluonish`.
     """
 
     def __init__(self, threads: int, folder: str, prompt: list[int], new: int, dtype: str) -> None:
         layers = json.loads((Path(folder) / "config.json").read_text())["n_layer"]
-        super().__init__(threads, [1, len(prompt)], layers, dtype, "layers")
+        super().__init__(threads, [1, len(prompt)], layers, dtype, "layers_tanh")
 
 
 class Torch(_Generates):

@@ -73,6 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("--threads", type=int, default=2, help="of each process")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each peer")
     parser.add_argument("--seconds", type=float, default=0.5, help="of each turn, at least one run")
+    parser.add_argument(
+        "--busy-core",
+        type=int,
+        help="a core that another process uses up meanwhile",
+    )
 
 
 def make_job(

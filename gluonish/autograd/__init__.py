@@ -16,6 +16,7 @@ from gluonish.autograd.scopes import (
     set_training,
     train_mode,
 )
+from gluonish.autograd.vmap import vmap
 from gluonish.core.lazy import attach as _attach
 from gluonish.ndarray import NDArray
 
@@ -41,4 +42,5 @@ __all__ = [
     "set_training",
     "train_mode",
     "vjp",
+    "vmap",
 ]

@@ -12,9 +12,11 @@ from gluonish.gluon.data.split import split_and_load, split_data
 from gluonish.gluon.download import check_sha1, download, published_url
 from gluonish.gluon.parameter import shape_is_known
 from gluonish.gluon.trainer.gradients import clip_global_norm
+from gluonish.gluon.trainer.sharpness import SAM
 from gluonish.gluon.trainer.weight_average import WeightAverage, update_batch_norm
 
 __all__ = [
+    "SAM",
     "HookHandle",
     "WeightAverage",
     "check_sha1",

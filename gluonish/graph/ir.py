@@ -231,9 +231,8 @@ def variable(
     kind: type[NDArray] = NDArray,
 ) -> Value:
     """Return a new input of a graph, for arrays of the class ``kind``."""
-    return VALUE_KINDS.get(kind, Value)(
-        Node(None, name, specs=() if spec is None else (spec,), extra=extra)
-    )
+    found = next((VALUE_KINDS[k] for k in kind.__mro__ if k in VALUE_KINDS), Value)
+    return found(Node(None, name, specs=() if spec is None else (spec,), extra=extra))
 
 
 def constant(array: NDArray, name: str = "constant") -> Value:

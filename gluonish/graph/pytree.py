@@ -39,6 +39,10 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Stru
     leaves: list[Any] = []
     inner = []
     for item in value:
+        if is_leaf(item):  # here, as most items are, and calls take time
+            leaves.append(item)
+            inner.append(None)
+            continue
         found, structure = flatten(item, is_leaf)
         leaves += found
         inner.append(structure)

@@ -74,6 +74,7 @@ def trace_forward(
     names: Sequence[str],
     arrays: Sequence[NDArray],
     name_node: Namer,
+    trace: Trace | None = None,
 ) -> Trace:
     """Run ``forward`` once on traced arrays.
 
@@ -82,12 +83,13 @@ def trace_forward(
         names: Names of the data variables.
         arrays: Arrays of a call; the variables have their specs and class.
         name_node: Function that returns the name of a new node, given its operator's base name.
+        trace: A new trace of a subclass; None for one of `Trace`.
 
     Raises:
         NoValuesError: No output is an array, or the computation needs values.
         OperatorError: An operator rejects its inputs; the message names the node.
     """
-    trace = Trace()
+    trace = Trace() if trace is None else trace
     values = [variable(name, x._spec, kind=type(x)) for name, x in zip(names, arrays, strict=True)]
     trace.data = [value.node for value in values]
     with _Tracing(trace, name_node):

@@ -2,6 +2,7 @@
 
 import math
 import random
+from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.spec import Spec
@@ -66,25 +67,30 @@ def random_position(wide: int, high: int, size: Size) -> Region:
 
 
 def random_region(
-    wide: int, high: int, shares: tuple[float, float], ratio: tuple[float, float]
+    wide: int,
+    high: int,
+    shares: tuple[float, float],
+    ratio: tuple[float, float],
+    source: Any = random,
 ) -> Region | None:
-    """Draw a region with random position, area and aspect ratio from Python's `random`.
+    """Draw a region with random position, area and aspect ratio.
 
     Args:
         wide: Width of the image, in pixels.
         high: Height of the image, in pixels.
         shares: Range (min, max) of the area as a fraction of the image's.
         ratio: Range (min, max) of the aspect ratio, width / height.
+        source: Generator of the random numbers, a `random.Random`, or Python's `random` itself.
 
     Returns:
         The region; None if none of ten attempts fits.
     """
     for _ in range(_ATTEMPTS):
-        pixels = random.uniform(*shares) * wide * high
-        drawn = math.exp(random.uniform(math.log(ratio[0]), math.log(ratio[1])))
+        pixels = source.uniform(*shares) * wide * high
+        drawn = math.exp(source.uniform(math.log(ratio[0]), math.log(ratio[1])))
         w, h = round(math.sqrt(pixels * drawn)), round(math.sqrt(pixels / drawn))
         if 0 < w <= wide and 0 < h <= high:
-            return random.randint(0, wide - w), random.randint(0, high - h), w, h
+            return source.randint(0, wide - w), source.randint(0, high - h), w, h
     return None
 
 

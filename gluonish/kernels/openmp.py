@@ -7,17 +7,18 @@ runs everything in the calling thread.
 import ctypes
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
-from gluonish.core.config import LoadEnvironment
-from gluonish.core.operating_system import on_fork
+from gluonish.core.config import LoadEnvironment, is_set
+from gluonish.core.cpu_quota import cpu_limit
+from gluonish.core.operating_system import on_fork, usable_cores
+from gluonish.kernels.busy_cores import BusyCores
 
-# Spins of a libgomp thread before it sleeps. With the default, ten times as many, threads spin
-# against each other on a busy machine. A smaller count is better there and worse for small
-# networks: next to one busy process on two cores, ResNet-50 takes 105 ms a batch at 30000, 68 at
-# 10000 and 45 at 3000; LeNet alone 0.120 ms at 30000, 0.135 at 10000 and 0.155 at 3000.
+# Spins of a libgomp thread before it sleeps; fewer on busy cores, see `busy_cores`. LeNet alone
+# takes 0.120 ms a batch at 30000, 0.135 at 10000 and 0.155 at 3000.
 SPIN_COUNT = "30000"
 _PAUSE_SOFT = 1  # omp_pause_soft
 
@@ -47,6 +48,14 @@ class Team:
         """End the idle threads of the calling thread's team; the next kernel starts new ones."""
         if self._library is not None and hasattr(self._library, "omp_pause_resource_all"):
             self._library.omp_pause_resource_all(_PAUSE_SOFT)
+
+    def adapt_to_busy_cores(self) -> None:
+        """Let threads that wait sleep at once from now on, while other programs use the cores.
+
+        Not if the environment says how long they spin.
+        """
+        if self._library is not None and not is_set("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
+            BusyCores(self._library, self.threads()).start()
 
     def start_s(self, threads: int, runs: int = 20) -> float:
         """Return the minimum time, in seconds, to start and end a team of the calling thread."""
@@ -91,6 +100,7 @@ def team() -> Team:
         found = _State.team
         if found is None:
             found = _State.team = made
+            made.adapt_to_busy_cores()
     return found
 
 
@@ -114,9 +124,24 @@ def is_disabled() -> bool:
     return _thread.disabled == _State.epoch
 
 
+@contextmanager
+def load_settings() -> Iterator[None]:
+    """Set what libgomp reads when it is loaded, unless the user has set it.
+
+    These are how long threads spin, and how many there are where a control group leaves less time
+    to this process than it has cores: as many as can run all the time, and one more for a rest.
+    """
+    limit = cpu_limit()
+    threads = {}
+    if limit is not None and limit < usable_cores():
+        threads = {"OMP_NUM_THREADS": str(max(1, math.ceil(limit)))}
+    with LoadEnvironment(**threads), LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=SPIN_COUNT):
+        yield
+
+
 def _libgomp() -> ctypes.PyDLL | None:
     # Given only a name, the loader returns the copy that is already loaded.
-    with LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=SPIN_COUNT):
+    with load_settings():
         try:
             return ctypes.PyDLL("libgomp.so.1")
         except OSError:

@@ -80,6 +80,32 @@ def pairs(labels: Any, preds: Any) -> list[tuple[Any, Any]]:
     return [(_array(label), _array(pred)) for label, pred in zip(labels, preds, strict=True)]
 
 
+def weights_of(metric: str, sample_weight: Any, labels: Sequence[Any]) -> list[Any]:
+    """Return weights for each array of labels, as arrays; Nones if there are no weights.
+
+    Args:
+        metric: Name of the metric's class, for messages.
+        sample_weight: A list of arrays, one NDArray, or None.
+        labels: The labels, whose shapes or sizes the weights have.
+
+    Raises:
+        ArgumentError: The weights do not fit the labels in number or size.
+    """
+    if sample_weight is None:
+        return [None] * len(labels)
+    many = isinstance(sample_weight, list | tuple)
+    found = [_array(x) for x in (sample_weight if many else [sample_weight])]
+    sizes = [int(x.size) for x in found], [int(x.shape[0]) for x in labels]
+    if len(found) != len(labels) or any(
+        weight.shape not in (label.shape, label.shape[:1])
+        for weight, label in zip(found, labels, strict=True)
+    ):
+        raise ArgumentError(
+            f"{metric}: expected a weight for each sample of labels, {sizes[1]}, got {sizes[0]}"
+        )
+    return found
+
+
 def _array(values: Any) -> Any:
     return values if isinstance(values, NDArray) else np.asarray(values)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError
 from gluonish.core.number_check import as_int
-from gluonish.metric.base import alias, pairs, register
+from gluonish.metric.base import alias, pairs, register, weights_of
 from gluonish.metric.counts import CountingMetric, Vector
 
 _NORMALIZE = (None, "true", "pred", "all")
@@ -62,7 +62,7 @@ class _MatrixMetric(_ByClass):
             **kwargs,
         )
 
-    def update(self, labels: Any, preds: Any) -> None:
+    def update(self, labels: Any, preds: Any, sample_weight: Any = None) -> None:
         """Add one batch to the metric.
 
         Classes out of range raise an ArgumentError when the value is read.
@@ -71,14 +71,24 @@ class _MatrixMetric(_ByClass):
             labels: True class indices of any shape: a list of arrays, or one NDArray.
             preds: In the same form, class indices of the labels' shape, or scores with one more
                 axis of classes, whose argmax is the prediction.
+            sample_weight: In the same form, weights of the labels' shape, which are summed instead
+                of counting 1; None for 1.
 
         Raises:
-            ArgumentError: Labels and predictions differ in number, or their shapes do not fit.
+            ArgumentError: Labels, predictions and weights differ in number, or their shapes do not
+                fit.
         """
-        for label, pred in pairs(labels, preds):
+        found = pairs(labels, preds)
+        weights = weights_of(type(self).__name__, sample_weight, [label for label, _ in found])
+        for (label, pred), weight in zip(found, weights, strict=True):
             axis = None if pred.shape == label.shape else self._checked_axis(label, pred)
             kernel = partial(_add_matrix, axis, self.num_classes, self.ignore_label)
-            self._tally(kernel, [label], [pred])
+            if weight is not None and weight.shape != label.shape:
+                raise ArgumentError(
+                    f"{type(self).__name__}: expected weights of the labels' shape {label.shape}, "
+                    f"got {weight.shape}"
+                )
+            self._tally(kernel, [label], [pred] if weight is None else [pred, weight])
 
     def _checked_axis(self, label: Any, pred: Any) -> int:
         shape = pred.shape
@@ -105,6 +115,7 @@ def _add_matrix(
     totals: Any,
     label: Any,
     pred: Any,
+    weight: Any = None,
 ) -> None:
     expected = label.ravel().astype(xp.int64)
     predicted = (pred if axis is None else pred.argmax(axis=axis)).ravel().astype(xp.int64)
@@ -114,13 +125,16 @@ def _add_matrix(
     totals[2] += xp.count_nonzero(counted & ~inside)
     # What is not counted goes to a last code.
     codes = xp.where(counted & inside, expected * classes + predicted, classes**2)
-    totals[3:] += xp.bincount(codes, minlength=classes**2 + 1)[:-1]
+    weights = None if weight is None else weight.ravel().astype(xp.float64)
+    totals[3:] += xp.bincount(codes, weights=weights, minlength=classes**2 + 1)[:-1]
 
 
 @register
 @alias("confusion_matrix")
 class ConfusionMatrix(_MatrixMetric):
     """Confusion matrix: how many samples of each class (row) are predicted as each (column).
+
+    With weights of samples it has their sums, which are integers if all of them are whole.
 
     Args:
         num_classes: Number of classes, 1 or more.
@@ -170,9 +184,11 @@ class ConfusionMatrix(_MatrixMetric):
         if not sums[1]:
             return np.full_like(matrix, math.nan)
         if self.normalize is None:
-            return matrix.astype(np.int64)
+            whole = matrix.astype(np.int64)
+            return whole if (whole == matrix).all() else matrix
         axis = {"true": 1, "pred": 0, "all": None}[self.normalize]
-        return matrix / np.maximum(matrix.sum(axis=axis, keepdims=True), 1)
+        total = matrix.sum(axis=axis, keepdims=True)
+        return matrix / (total + (total == 0))
 
 
 @register
@@ -305,14 +321,21 @@ def _add_ranks(top_k: int, xp: ModuleType, totals: Any, label: Any, pred: Any) -
     totals[3 + classes :] += xp.bincount(codes, minlength=classes + 1)[:-1]
 
 
-def checked_mean(metric: str, average: str | None) -> str | None:
+def checked_mean(metric: str, average: str | None, *others: str) -> str | None:
     """Check ``average`` of a metric over classes, and return it.
 
+    Args:
+        metric: Name of the metric's class, for messages.
+        average: The argument.
+        *others: Names of averages that the metric has besides ``"macro"``.
+
     Raises:
-        ArgumentError: ``average`` is neither ``"macro"`` nor None.
+        ArgumentError: ``average`` is none of them, and not None.
     """
-    if average not in ("macro", None):
-        raise ArgumentError(f"{metric}: expected average 'macro' or None, got {average!r}")
+    known = ("macro", *others)
+    if average is not None and average not in known:
+        names = ", ".join(map(repr, known))
+        raise ArgumentError(f"{metric}: expected average {names} or None, got {average!r}")
     return average
 
 
@@ -322,9 +345,18 @@ def quotients(a: Vector, b: Vector) -> Vector:
     return found
 
 
-def averaged(values: Vector, average: str | None) -> Any:
-    """Return the mean of the values other than NaN, or a list of all without ``average``."""
+def averaged(values: Vector, average: str | None, weights: Vector | None = None) -> Any:
+    """Return the mean of the values other than NaN, or a list of all without ``average``.
+
+    Args:
+        values: The values of classes.
+        average: None for a list.
+        weights: Weights of the classes in the mean; None for equal ones.
+    """
     if average is None:
         return values.tolist()
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else math.nan
+    known = ~np.isnan(values)
+    if weights is not None:
+        total = float(weights[known].sum())
+        return float((values * weights)[known].sum()) / total if total else math.nan
+    return float(values[known].mean()) if known.any() else math.nan

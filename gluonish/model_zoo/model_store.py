@@ -1,7 +1,9 @@
 """The store of pretrained weights: locations and hashes of the files.
 
 The repository holds ``gluon/models/{name}-{short hash}.zip`` with one `.params` file inside. The
-published SHA-1 is the `.params` file's, so that MXNet's files in the same folder are used.
+published SHA-1 is the `.params` file's, so that MXNet's files in the same folder are used. If the
+repository does not serve a file, torchvision's weights are converted, for networks that compute the
+same with them.
 """
 
 import os
@@ -19,6 +21,7 @@ from gluonish.gluon.download import (
     obtain,
     published_url,
 )
+from gluonish.model_zoo import other_weights
 
 WEIGHT_HASHES: dict[str, str] = {
     "alexnet": "44335d1f0046b328243b32a26a4fbd62d9057b45",
@@ -86,6 +89,11 @@ def short_hash(name: str) -> str:
 def get_model_file(name: str, root: str | os.PathLike[str] | None = None) -> str:
     """Return the path of a model's weights; download them if they are missing or damaged.
 
+    MXNet's repository (``MXNET_GLUON_REPO``) is asked first. If it does not serve them, the weights
+    of torchvision are downloaded and converted, for networks in `other_weights.TORCHVISION`, and a
+    warning says so: these were trained otherwise, so that outputs differ from those of MXNet's
+    weights. ``MXNET_GLUON_OTHER_SOURCES=0`` switches that off.
+
     Args:
         name: Model name, such as ``resnet50_v1``.
         root: Folder of the weights, created if missing; ``$MXNET_HOME/models`` by default.
@@ -98,11 +106,28 @@ def get_model_file(name: str, root: str | os.PathLike[str] | None = None) -> str
     target = weights_path(name, root)
     if is_published(target, WEIGHT_HASHES[name]):
         return str(target)
-    with exclusive(target):
-        # Another process may have created the file while this one waited.
-        if not is_published(target, WEIGHT_HASHES[name]):
+    other = other_weights.converted_weights(name, target.parent)
+    if other is None:
+        with exclusive(target):
+            other = _obtained(name, target)
+    if other is None:
+        return str(target)
+    other_weights.tell(name, other)
+    return str(other)
+
+
+def _obtained(name: str, target: Path) -> Path | None:
+    """Download a model's weights; return the path of those of another source, if it served them."""
+    # Another process may have created a file while this one waited.
+    if is_published(target, WEIGHT_HASHES[name]):
+        return None
+    other = other_weights.converted_weights(name, target.parent)
+    if other is None:
+        try:
             _fetch_weights(name, target)
-    return str(target)
+        except DownloadError as error:
+            other = other_weights.fetch(name, target, error)
+    return other
 
 
 def purge(root: str | os.PathLike[str] | None = None) -> None:
@@ -159,7 +184,9 @@ def weights_url(name: str) -> str:
 
 def _is_leftover(file_name: str) -> bool:
     match = re.fullmatch(r"(.+)-([0-9a-f]{8})\.zip\.part(\.json)?", file_name)
-    return match is not None and WEIGHT_HASHES.get(match[1], "").startswith(match[2])
+    if match is None:
+        return other_weights.is_leftover(file_name)
+    return WEIGHT_HASHES.get(match[1], "").startswith(match[2])
 
 
 def _fetch_weights(name: str, target: Path) -> None:

@@ -64,7 +64,7 @@ IMPORTED = {
         "ndarray=ndarray recordio=recordio "
         "_DownloadedDataset=mxnet_names.unlisted.datasets:DownloadedDataset "
         "_FilteredDataset=mxnet_names.unlisted.datasets:FilteredDataset "
-        "_TransformFirstClosure=gluon.data.dataset:_FirstOnly"
+        "_TransformFirstClosure=gluon.data.dataset:FirstOnly"
     ),
     "gluon.data.vision.datasets": (
         "base=base dataset=gluon.data.dataset image=image nd=ndarray recordio=recordio"

@@ -13,6 +13,7 @@ from gluonish.optimizer.lans import LANS
 from gluonish.optimizer.lars import LARS
 from gluonish.optimizer.lbsgd import LBSGD
 from gluonish.optimizer.lion import Lion
+from gluonish.optimizer.lookahead import Lookahead
 from gluonish.optimizer.muon import Muon
 from gluonish.optimizer.nadam import Nadam
 from gluonish.optimizer.radam import RAdam
@@ -40,6 +41,7 @@ __all__ = [
     "Adamax",
     "Ftrl",
     "Lion",
+    "Lookahead",
     "Muon",
     "NDabs",
     "Nadam",

@@ -59,25 +59,6 @@ def _parse(cpuinfo: str) -> Processor:
     return Processor(model, frozenset(flags.split()), os.cpu_count() or 1)
 
 
-def cpu_limit(root: Path = ROOT, own: Path = OWN) -> float | None:
-    """Return the CPU limit of this process's control groups, in cores; None without a limit.
-
-    Args:
-        root: Mount point of the control groups.
-        own: The file that lists the groups of this process.
-    """
-    limits = []
-    for folder in control_groups(root, own, "cpu"):
-        values = _read(folder / "cpu.max").split() or [
-            *_read(folder / "cpu.cfs_quota_us").split(),
-            *_read(folder / "cpu.cfs_period_us").split(),
-        ]
-        # Without a limit, the text is "max 100000", "-1 100000" or empty.
-        if len(values) == 2 and all(value.isdecimal() for value in values) and int(values[1]):
-            limits.append(int(values[0]) / int(values[1]))
-    return min(limits, default=None)
-
-
 def memory_limit(root: Path = ROOT, own: Path = OWN) -> int | None:
     """Return the memory limit of this process's control groups, in bytes; None without a limit.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 from gluonish.core.config import all_flags
 from gluonish.model_zoo.registry import model_names
+from gluonish.tools.train.recipe import published_recipes
 
 # What an argument that is no choice stands for, by how the help calls it or by its name.
 _FILES = {
@@ -20,7 +21,7 @@ _FILES = {
     *("FOLDER", "COMMAND"),
     *("file", "symbol", "params", "script", "output", "plot", "root", "prefix", "data", "model"),
     *("data_train", "data_train_idx", "data_val", "data_val_idx", "model_prefix", "tensorboard"),
-    *("hostfile", "log_folder", "arguments", "command", "index"),
+    *("space", "write_recipe", "hostfile", "log_folder", "arguments", "command", "index"),
 }
 _NETWORKS = {"network", "networks", "what", "names"}
 _DTYPES = {"dtype", "dtypes", "type"}
@@ -102,6 +103,8 @@ def _argument(action: argparse.Action, path: tuple[str, ...]) -> Argument:
         words = tuple(map(str, action.choices))
     elif names & _NETWORKS and path[:1] != ("where",):  # whose names are those of operators
         words = tuple(model_names())
+    elif "recipe" in names:
+        words = tuple(published_recipes())
     elif "VARIABLE" in names:
         words = tuple(flag.name for flag in all_flags())
     elif names & _DTYPES:

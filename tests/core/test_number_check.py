@@ -88,6 +88,7 @@ OWN = {
     "adafactor": "beta2_decay epsilon1 epsilon2 clip_threshold",
     "muon": "momentum epsilon",
     "lion": "beta1 beta2",
+    "lookahead": "k alpha",
     "radam": "beta1 beta2 epsilon",
     "lars": "momentum eta eps",
     "ftml": "beta1 beta2 epsilon",

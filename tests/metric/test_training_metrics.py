@@ -142,7 +142,11 @@ def test_an_image_without_boxes() -> None:
 
 
 WRONG_ARGUMENTS: list[tuple[str, dict[str, Any], str]] = [
-    ("AUROC", {"average": "micro"}, "AUROC: expected average 'macro' or None, got 'micro'"),
+    (
+        "AUROC",
+        {"average": "mean"},
+        "AUROC: expected average 'macro', 'micro', 'weighted' or None, got 'mean'",
+    ),
     ("AveragePrecision", {"average": 1}, "AveragePrecision: expected average"),
     ("ConfusionMatrix", {"num_classes": 0}, "num_classes"),
     ("ConfusionMatrix", {"num_classes": 2, "normalize": "rows"}, "normalize .* got 'rows'"),

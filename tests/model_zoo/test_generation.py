@@ -110,17 +110,17 @@ def test_a_cache_goes_on_where_it_ended_and_common_beginnings_are_not_computed()
     longer = [*PROMPT, *text, 9, 8]
     want = net.generate(longer, 5)
     read: list[int] = []
-    compute = net.runner._compute
+    run = net.runner._run
 
-    def counted(cache: Any, parts: Any, places: Any, piece: int) -> Any:
-        read.append(len(parts[0]))
-        return compute(cache, parts, places, piece)
+    def counted(cache: Any, tokens: Any, places: Any, piece: int, last: Any) -> Any:
+        read.append(int(last[0].asscalar()) + 1)
+        return run(cache, tokens, places, piece, last)
 
-    net.runner._compute = counted
+    net.runner._run = counted
     try:
         assert net.generate(longer, 5, cache=held) == want
     finally:
-        del net.runner._compute
+        del net.runner._run
     assert sum(read) == 3 + 4  # the last token of the text, two new ones, and four steps
     other = held.copy()
     assert net.generate([*PROMPT, 2], 5, cache=held) == net.generate([*PROMPT, 2], 5)
@@ -301,3 +301,43 @@ def test_what_guesses_cannot_do_is_refused() -> None:
     ):
         with pytest.raises(mx.base.MXNetError, match=message):
             net.generate(PROMPT, 2, **options)
+
+
+def _unchanged(scores: Any, tokens: Any) -> Any:
+    return scores
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_steps_that_run_ahead_of_the_host_give_the_same_texts(name: str) -> None:
+    net = network(name)
+    prompts = PROMPTS[:3]
+    whole = [net.generate(prompt, NEW_TOKENS) for prompt in prompts]
+    stops = {"eos_token_id": [whole[0][3], whole[1][6]]}
+    for options in ({}, stops):
+        # A processor needs the scores on the host, so that no step is started before.
+        want = net.generate(prompts, NEW_TOKENS, logits_processor=[_unchanged], **options)
+        held = net.new_cache(len(prompts))
+        assert net.generate(prompts, NEW_TOKENS, cache=held, **options) == want
+        rows = [[*prompt, *text[:-1]] for prompt, text in zip(prompts, want, strict=True)]
+        for row, one in zip(rows, held.tokens, strict=True):
+            assert one[: len(row)] == row[: len(one)]
+        longer = [[*prompt, *text, 4] for prompt, text in zip(prompts, want, strict=True)]
+        assert net.generate(longer, 3, cache=held) == net.generate(longer, 3)
+
+
+def test_the_next_text_gets_the_memory_of_the_last_whatever_is_in_it() -> None:
+    net = network()
+    first = net.generate(PROMPT, 4)
+    if net.runner.context().device_type != "cpu":  # there the pool of CuPy does it
+        assert net.runner._spare is None
+        return
+    spare = net.runner._spare[1]
+    for layer in spare._layers:
+        for array in layer:
+            array[:] = np.nan
+    assert net.generate(PROMPT, 4) == first
+    assert net.runner._spare[1] is spare
+    assert net.generate(PROMPT, 4, cache_dtype="int8")
+    assert net.runner._spare[1].dtype == np.int8
+    assert net.generate(PROMPT, 4) == first
+    assert net.runner._spare[1].dtype == np.float32

@@ -133,17 +133,17 @@ def test_a_cache_with_rings_goes_on_and_begins_again_where_it_has_to(kind: str) 
         again = held.copy()
         assert net.generate(LONG[:length], 6, cache=again) == uncached(kind, length)
     read: list[int] = []
-    compute = net.runner._compute
+    run = net.runner._run
 
-    def counted(cache: Any, parts: Any, places: Any, piece: int) -> Any:
-        read.append(len(parts[0]))
-        return compute(cache, parts, places, piece)
+    def counted(cache: Any, tokens: Any, places: Any, piece: int, last: Any) -> Any:
+        read.append(int(last[0].asscalar()) + 1)
+        return run(cache, tokens, places, piece, last)
 
-    net.runner._compute = counted
+    net.runner._run = counted
     try:
         assert net.generate(LONG[:700], 6, cache=early) == uncached(kind, 700)
     finally:
-        del net.runner._compute
+        del net.runner._run
     assert read == [1] * 6  # the last token of the prompt, and five steps
 
 

@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from gluonish.core.cpu_quota import cpu_limit
 from gluonish.core.operating_system import usable_cores
 from gluonish.runtime import features as module
-from gluonish.runtime.features import cpu_limit, memory_limit, processor
+from gluonish.runtime.features import memory_limit, processor
 
 CPUINFO = """processor\t: 0
 model name\t: Some Processor 9000

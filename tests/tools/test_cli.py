@@ -169,6 +169,7 @@ FAILING = {
     "rec": "rec nowhere.rec",
     "run": "run nowhere.py",
     "score": "score --networks nothing",
+    "sweep": "sweep --output out --param nothing=1",
     "train": "train --network nothing --dataset digits",
     "warm": "warm --networks nothing",
     "where": "where nothing_of_this_name",

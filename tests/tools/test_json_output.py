@@ -210,6 +210,14 @@ def test_measurements(report: Run) -> None:
     expect("warm", report("warm", *few, "--mode", "inference", "--json"))
 
 
+def test_sweep(report: Run) -> None:
+    options = ("--output", "out", "--param", "lr=0.1", "--trials", "1", "--json")
+    found = report("sweep", *options, "--", "--dataset", "digits", "--num-epochs", "1")
+    expect("sweep", found)
+    assert found["best"] == 0
+    assert found["trials"][0]["setting"] == {"lr": 0.1}
+
+
 def test_training(report: Run, capfd: pytest.CaptureFixture[str]) -> None:
     digits = ("--dataset", "digits", "--network", "mlp", "--num-epochs", "1", "--json")
     found = report("train", *digits, "--model-prefix", "out")
@@ -217,6 +225,7 @@ def test_training(report: Run, capfd: pytest.CaptureFixture[str]) -> None:
     assert found["epochs"][0]["training"]["accuracy"] > 0.1
     assert Path(found["parameters"]).is_file()
     assert Path(found["curves"]).is_file()
+    expect("train --write-recipe", report("train", *digits, "--write-recipe", "all.yaml"))
     expect("train --test-io 1", report("train", *digits, "--test-io", "1"))
     quick = ("--num-examples", "256", "--batch-size", "64", "--image-shape", "3,8,8")
     expect(

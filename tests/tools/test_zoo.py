@@ -146,6 +146,9 @@ def test_info_of_a_network(home: Path, capsys: Any) -> None:
         f"sha1: {sha1}",
         f"source: https://example.org/mirror/gluon/models/resnet18_v1-{sha1[:8]}.zip",
         f"cached: no; expected at {home / f'resnet18_v1-{sha1[:8]}.params'}",
+        "other source: https://download.pytorch.org/models/resnet18-f37072fd.pth (torchvision), "
+        "with other values",
+        "cached from it: no",
     ]
     assert run("info", "inception_bn") == 0
     assert "published: no weights" in capsys.readouterr().out

@@ -47,6 +47,12 @@ HF_TOKEN_PATH = Flag(
     "",
     "File with the token for the hub; empty for `token` in HF_HOME.",
 )
+MXNET_GLUON_OTHER_SOURCES = Flag(
+    "MXNET_GLUON_OTHER_SOURCES",
+    boolean(),
+    True,
+    "Download what MXNET_GLUON_REPO lacks from the data sets' authors and (weights) from torchvision.",
+)
 MXNET_GLUON_REPO = Flag(
     "MXNET_GLUON_REPO",
     TEXT,

@@ -15,6 +15,7 @@ from gluonish.gluon.data.sampler import (
     FilterSampler,
     IntervalSampler,
     RandomSampler,
+    RepeatAugSampler,
     Sampler,
     SequentialSampler,
     SplitSampler,
@@ -26,8 +27,19 @@ from gluonish.gluon.data.worker_info import WorkerInfo, get_worker_info
 
 if TYPE_CHECKING:
     from gluonish.gluon.data import vision
+    from gluonish.gluon.data.shards.parquet_dataset import ParquetDataset
+    from gluonish.gluon.data.shards.shard_dataset import ShardDataset
+    from gluonish.gluon.data.shards.shard_writer import ShardWriter
 else:
-    __getattr__ = _attach(__name__, ("vision",))
+    __getattr__ = _attach(
+        __name__,
+        ("vision",),
+        {
+            "ParquetDataset": "gluonish.gluon.data.shards.parquet_dataset:ParquetDataset",
+            "ShardDataset": "gluonish.gluon.data.shards.shard_dataset:ShardDataset",
+            "ShardWriter": "gluonish.gluon.data.shards.shard_writer:ShardWriter",
+        },
+    )
 
 __all__ = [
     "ArrayDataset",
@@ -39,10 +51,14 @@ __all__ = [
     "IntervalSampler",
     "IterableDataset",
     "LengthBatchSampler",
+    "ParquetDataset",
     "RandomSampler",
     "RecordFileDataset",
+    "RepeatAugSampler",
     "Sampler",
     "SequentialSampler",
+    "ShardDataset",
+    "ShardWriter",
     "SimpleDataset",
     "SplitSampler",
     "Subset",

@@ -117,7 +117,7 @@ class Dataset:
             >>> dataset[1]
             20
         """
-        _refuse_class(fn)
+        refuse_class(fn)
         transformed = _LazyTransformDataset(self, fn)
         if lazy:
             return transformed
@@ -131,11 +131,11 @@ class Dataset:
             lazy: Whether to call it each time an element is accessed; if not, it is applied to all
                 elements immediately.
         """
-        _refuse_class(fn)
-        return self.transform(_FirstOnly(fn), lazy)
+        refuse_class(fn)
+        return self.transform(FirstOnly(fn), lazy)
 
 
-def _refuse_class(fn: Any) -> None:
+def refuse_class(fn: Any) -> None:
     """Raise an error if the class of a transform is passed instead of a transform.
 
     Raises:
@@ -345,22 +345,26 @@ class _LazyTransformDataset(Dataset):
         return len(self._data)
 
     def __getitem__(self, idx: Any) -> Any:
-        item = self._data[idx]
-        if not isinstance(item, tuple):
-            return self._fn(item)
-        try:
-            return self._fn(*item)
-        except TypeError as error:
-            trace = error.__traceback__
-            if trace is not None and trace.tb_next is None:  # the call itself was refused
-                error.add_note(
-                    f"Dataset.transform: the function gets the {len(item)} items of a sample as "
-                    "separate arguments; transform_first transforms only the first"
-                )
-            raise
+        return apply_to_sample(self._fn, self._data[idx])
 
 
-class _FirstOnly:
+def apply_to_sample(fn: Callable[..., Any], item: Any) -> Any:
+    """Apply a transform to a sample: the items of a tuple are separate arguments."""
+    if not isinstance(item, tuple):
+        return fn(item)
+    try:
+        return fn(*item)
+    except TypeError as error:
+        trace = error.__traceback__
+        if trace is not None and trace.tb_next is None:  # the call itself was refused
+            error.add_note(
+                f"Dataset.transform: the function gets the {len(item)} items of a sample as "
+                "separate arguments; transform_first transforms only the first"
+            )
+        raise
+
+
+class FirstOnly:
     """Applies a function to the first argument; a class, so that it can be pickled."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "FilterSampler",
     "IntervalSampler",
     "RandomSampler",
+    "RepeatAugSampler",
     "Sampler",
     "SequentialSampler",
     "SplitSampler",
@@ -100,6 +101,63 @@ class RandomSampler(Sampler):
 
     def __len__(self) -> int:
         return self._length
+
+
+class RepeatAugSampler(Sampler):
+    """Samples each of some random indices several times in a row, for repeated augmentation.
+
+    A random transform makes another image of each repetition, so that a batch has several views of
+    an image. A pass has ``num_samples`` indices: with 3 repetitions and the default, a third of
+    the dataset.
+
+    Args:
+        length: Number of indices: 0 to ``length - 1``.
+        num_repeats: Number of repetitions of an index, 1 or more; of the last one perhaps fewer.
+        num_samples: Number of indices of a pass, at most ``length * num_repeats``; None for
+            ``length``.
+        generator: Generator of the order, or None for NumPy's global one.
+
+    Raises:
+        ArgumentError: A number is out of its range.
+        ArgumentTypeError: A number is not an int.
+
+    References:
+        M. Berman et al., "MultiGrain: a unified image embedding for classes and instances", 2019;
+        E. Hoffer et al., "Augment Your Batch", 2020. timm's sampler of this name has one
+        repetition in each process, whose batches together are a batch of this one.
+
+    Example:
+        >>> from gluonish.gluon.data import RepeatAugSampler
+        >>> first = list(RepeatAugSampler(10))
+        >>> len(first), first[0] == first[1] == first[2]
+        (10, True)
+    """
+
+    def __init__(
+        self,
+        length: int,
+        num_repeats: int = 3,
+        num_samples: int | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> None:
+        name = "RepeatAugSampler"
+        self._length = as_int(name, "length", length, 0)
+        self._num_repeats = as_int(name, "num_repeats", num_repeats, 1)
+        most = self._length * self._num_repeats
+        self._num_samples = self._length
+        if num_samples is not None:
+            self._num_samples = as_int(name, "num_samples", num_samples, 0)
+        if self._num_samples > most:
+            raise ArgumentError(f"{name}: expected num_samples up to {most}, got {num_samples}")
+        self._generator = generator
+
+    def __iter__(self) -> Iterator[Any]:
+        source: Any = np.random if self._generator is None else self._generator
+        order = np.repeat(source.permutation(self._length), self._num_repeats)
+        return iter(order[: self._num_samples])
+
+    def __len__(self) -> int:
+        return self._num_samples
 
 
 class WeightedRandomSampler(Sampler):

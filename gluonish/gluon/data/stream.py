@@ -9,12 +9,15 @@ and a batch of nothing but `END` is `END`.
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.object_repr import arguments_repr, counted, default_repr, object_repr
+from gluonish.core.object_repr import arguments_repr, brief, counted, default_repr, object_repr
 from gluonish.gluon.data.batchify import on_host
+from gluonish.gluon.data.dataset import FirstOnly, apply_to_sample, refuse_class
 from gluonish.gluon.data.load import load_batch
 from gluonish.gluon.data.worker_info import current, get_worker_info
 
@@ -22,6 +25,9 @@ __all__ = ["IterableDataset"]
 
 # A worker keeps the streams of this number of passes, so that passes can overlap.
 _MAX_PASSES = 8
+
+# The number of the loader's pass, from 0, while a DataLoader reads a stream.
+loader_pass: ContextVar[int | None] = ContextVar("gluonish_loader_pass", default=None)
 
 
 class IterableDataset:
@@ -50,6 +56,59 @@ class IterableDataset:
 
     def __iter__(self) -> Iterator[Any]:
         raise NotSupportedError(f"{type(self).__name__}: expected __iter__ to be defined, got none")
+
+    def transform(self, fn: Callable[..., Any]) -> "IterableDataset":
+        """Return a stream with a function applied to each sample, when it is read.
+
+        Args:
+            fn: Called with a sample; the items of a tuple are passed as separate arguments.
+
+        Example:
+            >>> from gluonish.gluon.data import IterableDataset
+            >>> class Count(IterableDataset):
+            ...     def __iter__(self):
+            ...         return iter(range(3))
+            >>> list(Count().transform(lambda x: 10 * x))
+            [0, 10, 20]
+        """
+        refuse_class(fn)
+        return _TransformedStream(self, fn)
+
+    def transform_first(self, fn: Callable[..., Any]) -> "IterableDataset":
+        """Return a stream with a function applied to the first item of each sample.
+
+        Args:
+            fn: Called with the first item, such as the image of (image, label).
+        """
+        refuse_class(fn)
+        return self.transform(FirstOnly(fn))
+
+
+class _TransformedStream(IterableDataset):
+    """A stream with a function applied to each sample of another stream."""
+
+    def __init__(self, data: IterableDataset, fn: Callable[..., Any]) -> None:
+        self._data = data
+        self._fn = fn
+
+    def __repr__(self) -> str:
+        return object_repr(self, brief(self._data), transform=self._fn)
+
+    def __len__(self) -> int:
+        """Return the number of samples of a pass.
+
+        Raises:
+            ArgumentTypeError: The stream has no length.
+        """
+        data: Any = self._data
+        if not hasattr(type(data), "__len__"):
+            raise ArgumentTypeError(
+                f"transform: expected a stream with a length, got {name_of(data)} without"
+            )
+        return len(data)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(partial(apply_to_sample, self._fn), iter(self._data))
 
 
 def is_stream(dataset: Any) -> bool:
@@ -151,6 +210,13 @@ class StreamReader:
         self._streams: dict[int, Iterator[Any] | None] = {}  # None after the end
 
     def __getitem__(self, position: Position) -> Any:
+        before = loader_pass.set(position.number - 1)
+        try:
+            return self._next(position)
+        finally:
+            loader_pass.reset(before)
+
+    def _next(self, position: Position) -> Any:
         try:
             stream = self._streams[position.number]
         except KeyError:

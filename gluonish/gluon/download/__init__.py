@@ -12,10 +12,12 @@ from gluonish.gluon.download.checked_file import (
     obtain,
     published_url,
 )
+from gluonish.gluon.download.other_sources import OtherSource, obtain_elsewhere, tell_source
 from gluonish.gluon.download.target import check_free_space, disk_full_error, exclusive, make_folder
 
 __all__ = [
     "BROKEN_ARCHIVE",
+    "OtherSource",
     "WrongArchiveError",
     "check_free_space",
     "check_sha1",
@@ -26,5 +28,7 @@ __all__ = [
     "is_published",
     "make_folder",
     "obtain",
+    "obtain_elsewhere",
     "published_url",
+    "tell_source",
 ]

@@ -15,6 +15,7 @@ complete or too large, and when the disk is full. Only the owner of the target's
 
 import json
 import logging
+import math
 import os
 import re
 import socket
@@ -70,6 +71,10 @@ class StallMonitor:
         """Restart the time limit for the next step."""
         self._until = time.monotonic() + self._limit_s
 
+    def suspend(self) -> None:
+        """Set no time limit until the next `step`."""
+        self._until = math.inf
+
     def add(self, connection: socket.socket) -> None:
         """Monitor another open connection."""
         copy = connection.dup()
@@ -88,7 +93,8 @@ class StallMonitor:
             copy.close()
 
     def _run(self) -> None:
-        while not self._ended.wait(max(0.0, self._until - time.monotonic())):
+        # Never longer than the limit, as the time may be suspended now and set again meanwhile.
+        while not self._ended.wait(max(0.0, min(self._until - time.monotonic(), self._limit_s))):
             if time.monotonic() >= self._until:
                 self.expired = True
                 for copy in tuple(self._copies):
@@ -153,7 +159,7 @@ _OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
 
 
 @dataclass(frozen=True, slots=True)
-class _Version:
+class Version:
     """The version of a partially downloaded file, as announced by the server.
 
     Args:
@@ -167,7 +173,7 @@ class _Version:
     validator: str
 
 
-class _Response(Protocol):
+class Response(Protocol):
     """The part of `requests.Response` used here; requests is imported at the first fetch."""
 
     status_code: int
@@ -175,14 +181,20 @@ class _Response(Protocol):
     url: str
 
     @property
-    def headers(self) -> Mapping[str, str]: ...
+    def headers(self) -> Mapping[str, str]:
+        """Headers by name, in any case."""
+        ...
 
-    def iter_content(self, chunk_size: int) -> Iterator[bytes]: ...
+    def iter_content(self, chunk_size: int) -> Iterator[bytes]:
+        """Iterate over the body in chunks."""
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the connection."""
+        ...
 
 
-_Get = Callable[..., _Response]
+_Get = Callable[..., Response]
 
 
 class BearerToken:
@@ -208,8 +220,32 @@ class CutOffError(Exception):
     """Raised if an attempt ended early; another attempt may resume the download."""
 
 
+class UnresolvedError(CutOffError):
+    """Raised if the name of the host does not resolve; waiting does not help."""
+
+
 class RefusedError(Exception):
     """Raised if the server rejects the request permanently."""
+
+
+def is_last(error: CutOffError | RefusedError, attempt: int, retries: int) -> bool:
+    """Whether no other attempt follows a failed one; warns of those that follow, and waits.
+
+    A name that does not resolve is tried once more, at once.
+
+    Args:
+        error: The failure.
+        attempt: Number of the attempt, from 0.
+        retries: Number of retries.
+    """
+    unresolved = isinstance(error, UnresolvedError)
+    retries = min(retries, 1) if unresolved else retries
+    if isinstance(error, RefusedError) or attempt >= retries:
+        return True
+    _LOG.warning("download: %s; attempt %d of %d", error, attempt + 2, retries + 1)
+    if not unresolved:
+        pause(attempt)
+    return False
 
 
 def fetch(
@@ -259,11 +295,9 @@ def fetch(
                     _attempt(get, monitor, url, part, max_nbytes, label or target.name)
             break
         except (CutOffError, RefusedError) as error:
-            if attempt == retries or isinstance(error, RefusedError):
+            if is_last(error, attempt, retries):
                 message = f"download: expected to fetch {url}, got {error}"
                 raise DownloadError(f"{message}; {advice}" if advice else message) from error
-            _LOG.warning("download: %s; attempt %d of %d", error, attempt + 2, retries + 1)
-            pause(attempt)
     _description(part).unlink(missing_ok=True)
     return part
 
@@ -305,7 +339,17 @@ def transfer_errors() -> Iterator[None]:
     except (requests.RequestException, below) as error:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
             raise RefusedError(f"{excerpt(str(error))}; {_TRUST}") from error
-        raise CutOffError(excerpt(_reason(str(error)))) from error
+        kind = UnresolvedError if _is_unresolved(error) else CutOffError
+        raise kind(excerpt(_reason(str(error)))) from error
+
+
+def _is_unresolved(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, is that of a name which does not resolve."""
+    while error is not None:
+        if isinstance(error, socket.gaierror):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _reason(text: str) -> str:
@@ -333,7 +377,7 @@ def _attempt(
             headers["If-Range"] = known.validator
     with ExitStack() as responses:
 
-        def close_at_exit(response: _Response, *_: object, **__: object) -> None:
+        def close_at_exit(response: Response, *_: object, **__: object) -> None:
             # Otherwise a failed redirect would stay open.
             responses.callback(response.close)
 
@@ -347,7 +391,7 @@ def _attempt(
             )
         monitor.step()
         start = _start(response, url, part, known, have)
-        version = _version(response, url, start)
+        version = version_of(response, url, start)
         if max_nbytes is not None and (version.length or 0) > max_nbytes:
             _discard(part)
             raise RefusedError(f"{version.length} bytes, more than {max_nbytes}")
@@ -358,7 +402,7 @@ def _attempt(
         _receive(response, monitor, part, start, version.length, max_nbytes, label)
 
 
-def _start(response: _Response, url: str, part: Path, known: _Version | None, have: int) -> int:
+def _start(response: Response, url: str, part: Path, known: Version | None, have: int) -> int:
     """Return the offset at which the response's body starts; 0 if it is the full content.
 
     Raises:
@@ -366,7 +410,7 @@ def _start(response: _Response, url: str, part: Path, known: _Version | None, ha
         CutOffError: The request should be repeated.
     """
     status = response.status_code
-    if status == _PARTIAL and known is not None and _continues(response, url, known, have):
+    if status == _PARTIAL and known is not None and continues(response, url, known, have):
         return have
     if status == _OK:
         return 0
@@ -380,26 +424,33 @@ def _start(response: _Response, url: str, part: Path, known: _Version | None, ha
     raise RefusedError(f"{status} {excerpt(response.reason)}")
 
 
-def _continues(response: _Response, url: str, known: _Version, have: int) -> bool:
+def continues(response: Response, url: str, known: Version, have: int) -> bool:
     """Whether a partial response continues the partial file."""
     if not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
         return False
-    now = _version(response, url, have)
+    now = version_of(response, url, have)
     same_length = None in (now.length, known.length) or now.length == known.length
     return same_length and (not known.validator or now.validator in ("", known.validator))
 
 
-def _total(response: _Response) -> int | None:
+def _total(response: Response) -> int | None:
     match = re.fullmatch(
         r"bytes (?:\d+-\d+|\*)/(\d{1,18})", response.headers.get("Content-Range", "")
     )
     return int(match[1]) if match else None
 
 
-def _version(response: _Response, url: str, start: int) -> _Version:
+def version_of(response: Response, url: str, start: int) -> Version:
+    """Return the version of a file, by the headers of a response.
+
+    Args:
+        response: The response.
+        url: URL of the file.
+        start: Offset at which the response begins, in bytes.
+    """
     if response.headers.get("Content-Encoding", "identity") != "identity":
         # Compressed despite the request: the length is not the content's, and it cannot be resumed.
-        return _Version(url, None, "")
+        return Version(url, None, "")
     length = _total(response)
     announced = response.headers.get("Content-Length", "")
     if (
@@ -413,11 +464,11 @@ def _version(response: _Response, url: str, start: int) -> _Version:
     validator = (
         response.headers.get("Last-Modified", "") if tag.startswith("W/") or not tag else tag
     )
-    return _Version(url, length, validator)
+    return Version(url, length, validator)
 
 
 def _receive(
-    response: _Response,
+    response: Response,
     monitor: StallMonitor,
     part: Path,
     start: int,
@@ -448,7 +499,7 @@ def _receive(
         raise CutOffError(f"{response.url} ended after {end} of {length} bytes")
 
 
-def _chunks(response: _Response, monitor: StallMonitor) -> Iterator[bytes]:
+def _chunks(response: Response, monitor: StallMonitor) -> Iterator[bytes]:
     chunks = iter(response.iter_content(_CHUNK_NBYTES))
     while True:
         with transfer_errors():
@@ -488,10 +539,10 @@ def _description(part: Path) -> Path:
     return part.with_name(f"{part.name}.json")
 
 
-def _read_description(part: Path, url: str) -> _Version | None:
+def _read_description(part: Path, url: str) -> Version | None:
     """Return the version of the partial file; None if it cannot be resumed."""
     with suppress(OSError, ValueError, TypeError):
-        known = _Version(**json.loads(_description(part).read_text(encoding="utf-8")))
+        known = Version(**json.loads(_description(part).read_text(encoding="utf-8")))
         valid = isinstance(known.validator, str) and isinstance(known.length, int | None)
         if part.is_file() and valid and known.url == url and (known.validator or known.length):
             return known

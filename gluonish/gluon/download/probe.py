@@ -1,6 +1,5 @@
 """Metadata of files on a server: requests without content, over one connection."""
 
-import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from types import TracebackType
@@ -18,7 +17,6 @@ from gluonish.gluon.download.http_fetch import (
     transfer_errors,
 )
 
-_LOG = logging.getLogger("gluonish")
 _RETRIES = 4
 _MOST_REDIRECTS = 5
 
@@ -78,24 +76,19 @@ class Prober:
             DownloadError: The server cannot be reached or does not speak HTTP, or answers with a
                 transient error again and again.
         """
-        problem = ""
-        for attempt in range(_RETRIES + 1):
+        attempt = 0
+        while True:
             try:
                 answer = self._follow(url)
-                problem = f"{answer.status} {answer.reason}"
                 if answer.status not in http_fetch.TRANSIENT:
                     return answer
-            except RefusedError as error:
-                raise self._error(url, error) from error
-            except CutOffError as error:
-                problem = str(error)
-            if attempt < _RETRIES:
-                _LOG.warning("download: %s: %s; attempt %d", url, problem, attempt + 2)
-                http_fetch.pause(attempt)
-        raise self._error(url, problem)
-
-    def _error(self, url: str, got: object) -> DownloadError:
-        return DownloadError(f"download: expected to reach {url}, got {got}; {self._advice}")
+                raise CutOffError(f"{answer.status} {answer.reason} from {url}")
+            except (CutOffError, RefusedError) as error:
+                if http_fetch.is_last(error, attempt, _RETRIES):
+                    raise DownloadError(
+                        f"download: expected to reach {url}, got {error}; {self._advice}"
+                    ) from error
+            attempt += 1
 
     def _follow(self, url: str) -> Answer:
         first = url

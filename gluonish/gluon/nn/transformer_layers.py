@@ -147,6 +147,8 @@ def _dropout(rate: float) -> Dropout | None:
 class _Layer(HybridBlock):
     """Base class of the layers: blocks with a residual connection and a normalization each."""
 
+    drop_path: HybridBlock | None = None  # stochastic depth, of networks that set it
+
     def __init__(self, options: _Options, feed_forward: HybridBlock | None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         options.check(type(self).__name__)
@@ -164,6 +166,8 @@ class _Layer(HybridBlock):
         y = compute(norm(x) if self._norm_first and norm is not None else x)
         if self.dropout is not None:
             y = self.dropout(y)
+        if self.drop_path is not None:
+            y = self.drop_path(y)
         return x + y if self._norm_first or norm is None else norm(x + y)
 
     def _with_feed_forward(self, x: Any) -> Any:

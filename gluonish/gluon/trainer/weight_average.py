@@ -73,6 +73,11 @@ class WeightAverage:
         self.num_updates = 0
         self._averages: dict[str, NDArray] = {}
 
+    @property
+    def values(self) -> dict[str, NDArray]:
+        """The averages by structural name, empty before the first update; not copies."""
+        return dict(self._averages)
+
     def _params(self) -> dict[str, Parameter]:
         return self.net._collect_params_with_prefix()
 

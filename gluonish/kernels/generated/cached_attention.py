@@ -1,4 +1,7 @@
-"""_cached_attention of one query for each sample: bound by reading the keys and values in reach."""
+"""_cached_attention: one query of each sample is bound by reading the keys and values in reach.
+
+Pieces of several queries are computed by the tiles of scaled_dot_product_attention.
+"""
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
@@ -260,6 +263,21 @@ def _supports(
     )
 
 
+def _run_pieces(xp: ModuleType, *arrays: Array, **attrs: Any) -> None:
+    """Attend by the operator's own kernel, whose tiles of queries read arrays with gaps."""
+    CACHED_ATTENTION.kernel(xp, *arrays, **attrs)
+
+
+def _supports_pieces(query: Spec, key: Spec, value: Spec, *_: Spec, layout: str, **__: Any) -> bool:
+    if not MXNET_USE_FUSION.value or query.dtype not in (FLOAT32, BFLOAT16):
+        return False
+    return shape_by_heads(query.shape, layout)[2] > 1 and all(x.size for x in (query, key, value))
+
+
+def _reads_strides(position: int, shape: Sequence[int], strides: Sequence[int]) -> bool:
+    return position < 3 and strides[-1] == 1
+
+
 KERNELS = (
     (
         CACHED_ATTENTION,
@@ -268,7 +286,16 @@ KERNELS = (
             run=_run,
             attach=_attach,
             enabled=available,
-            reads_strides=lambda position, shape, strides: position < 3 and strides[-1] == 1,
+            reads_strides=_reads_strides,
+        ),
+    ),
+    (
+        CACHED_ATTENTION,
+        FastKernel(
+            *(BackEnd.GENERATED, "cached_attention_of_pieces", _supports_pieces),
+            run=_run_pieces,
+            enabled=available,
+            reads_strides=_reads_strides,
         ),
     ),
 )

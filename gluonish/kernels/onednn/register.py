@@ -13,11 +13,10 @@ from gluonish.core.config import (
     MXNET_LIBRARY_PATH,
     MXNET_MKLDNN_CACHE_NUM,
     MXNET_MKLDNN_ENABLED,
-    LoadEnvironment,
 )
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels import onednn
-from gluonish.kernels.openmp import SPIN_COUNT
+from gluonish.kernels.openmp import load_settings
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
 
@@ -32,7 +31,7 @@ def enabled() -> bool:
     if not MXNET_MKLDNN_ENABLED.value:
         return False
     if not _loaded:
-        with _turn, LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=SPIN_COUNT):
+        with _turn, load_settings():
             if not _loaded:
                 found = onednn.load(
                     MXNET_LIBRARY_PATH.value or None,

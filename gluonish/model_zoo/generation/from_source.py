@@ -151,12 +151,12 @@ class SourceRunner(Runner):
         """
         return SourceCache(self.new_cache(len(memory.groups), length, dtype), memory)
 
-    def _compute(
-        self, cache: Cache, parts: Sequence[list[int]], places: Sequence[int], piece: int
+    def _run(
+        self, cache: Cache, tokens: Any, places: Sequence[int], piece: int, last: NDArray
     ) -> Next:
         assert isinstance(cache, SourceCache)
-        self._plans.add((len(parts), piece, cache.dtype, cache.length, cache.memory.length))
-        return super()._compute(cache, parts, places, piece)
+        self._plans.add((len(places), piece, cache.dtype, cache.length, cache.memory.length))
+        return super()._run(cache, tokens, places, piece, last)
 
 
 class GeneratesFromSource(Generates):

@@ -305,8 +305,9 @@ class Generates:
             for i, row in enumerate(row for row in begins for _ in range(times))
         ]
         made = self.runner.read(ready, begins)
-        ready, made = repeated(ready, made, times)
-        yield from search(self.runner, ready, made, choosers)
+        each, made = repeated(ready, made, times)
+        yield from search(self.runner, each, made, choosers)
+        self.runner.put_aside(ready)
 
     def _guessed(
         self,
@@ -331,6 +332,7 @@ class Generates:
             most = len(row) + room
             for new in speculate(self.checker, ready, made, chooser, guess, most):
                 yield new._replace(row=i)
+            self.runner.put_aside(ready)
 
     def _beams(
         self,
@@ -385,7 +387,7 @@ class Generates:
         """Return a cache with room, which has the beginnings of rows, but not their last token."""
         if cache is None:
             room = self.runner.room(rows, new, [0] * len(rows))
-            return self.new_cache(len(rows), room, dtype)
+            return self.runner.spare_cache(len(rows), room, dtype)
         if dtype is not None and np.dtype(dtype) != cache.dtype:
             raise ArgumentError(
                 f"generate: expected a cache of cache_dtype {dtype!r}, got one of "

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Next(NamedTuple):
 
     Attributes:
         scores: (N, vocab_size) in float32.
-        best: The token with the greatest score, (N,).
+        best: The token with the greatest score, (N,), in int32.
     """
 
     scores: NDArray
@@ -49,7 +50,7 @@ class _Step(NetworkGraph):
         features = self.net.features(F, tokens, cache, positions)
         last = F.take(F.reshape(features, shape=(-3, 0)), rows, axis=0)
         scores = F.cast(self.net.scores(F, last), dtype="float32")
-        return scores, F.argmax(scores, axis=-1)
+        return scores, F.cast(F.argmax(scores, axis=-1), dtype="int32")
 
 
 class Runner:
@@ -64,6 +65,9 @@ class Runner:
         self.net = net
         self._step = _Step(net, "step_")
         self._shapes: set[tuple[Any, ...]] = set()
+        self._spare: tuple[Any, Cache] | None = None  # with what was asked for
+        self._each: NDArray | None = None  # 0, 1, ... for the rows of a step
+        self._lent: WeakKeyDictionary[Cache, Any] = WeakKeyDictionary()
 
     @property
     def num_plans(self) -> int:
@@ -87,6 +91,33 @@ class Runner:
         rings = rings or [None] * len(made)
         layers = [(*layer[:2], *(x for x in layer[3:] if x is not None)) for layer in made]
         return Cache(layers, [[] for _ in range(rows)], rings, room)
+
+    def spare_cache(self, rows: int, length: int, dtype: Any = None) -> Cache:
+        """Return an empty cache: the one that was put aside, if it is such a one.
+
+        To fill new memory with zeros takes longer than a token, and a twentieth of a prompt.
+        """
+        wanted = (
+            self.context(),
+            _first_parameter(self.net).dtype,
+            rows,
+            rounded_length(length),
+            dtype,
+        )
+        found, self._spare = self._spare, None
+        if found is None or found[0] != wanted:
+            found = wanted, self.new_cache(rows, length, dtype)
+        self._lent[found[1]] = wanted
+        return found[1]
+
+    def put_aside(self, cache: Cache) -> None:
+        """Keep a cache that nobody needs any more for the next text.
+
+        What it has of the last text stays in memory: on CPUs nothing behind the newest key is read.
+        """
+        wanted = self._lent.pop(cache, None)
+        if wanted is not None and wanted[0].device_type == "cpu":
+            self._spare = wanted, cache.cut(0)
 
     def _windows(self) -> Sequence[int | None]:
         """Return the window of each layer; none if no layer has one."""
@@ -138,12 +169,23 @@ class Runner:
         if len({id(made) for made in found.values()}) == 1:
             return found[0]
         scores = nd.stack(*(found[i].scores[i] for i in range(len(prompts))), axis=0)
-        return Next(scores, nd.argmax(scores, axis=-1))
+        return Next(scores, nd.argmax(scores, axis=-1).astype("int32"))
 
     def step(self, cache: Cache, tokens: Sequence[int]) -> Next:
         """Add a token to each row, and return the next scores."""
         places = [len(row) for row in cache.tokens]
         return self._compute(cache, [[token] for token in tokens], places, 1)
+
+    def step_ahead(self, cache: Cache, made: Next) -> Next:
+        """Return the next scores behind the best tokens, which the host has not read.
+
+        The caller adds the tokens to the rows of the cache when it has read them. Meanwhile the
+        host prepares what follows, and the device does not wait for it.
+        """
+        places = [len(row) for row in cache.tokens]
+        if self._each is None or self._each.shape != (len(places),):
+            self._each = nd.arange(len(places), ctx=self.context(), dtype="int32")
+        return self._run(cache, made.best.reshape((-1, 1)), places, 1, self._each)
 
     def _compute(
         self, cache: Cache, parts: Sequence[list[int]], places: Sequence[int], piece: int
@@ -159,15 +201,21 @@ class Runner:
         for i, part in enumerate(parts):
             tokens[i, : len(part)] = part
             last[i] = i * piece + max(len(part) - 1, 0)
-        positions = np.asarray(places, np.int32)[:, None] + np.arange(piece, dtype=np.int32)
-        np.minimum(positions, self.net.max_length - 1, out=positions)
-        ctx = self.context()
-        given = [nd.array(x, ctx=ctx, dtype="int32") for x in (tokens, positions, last)]
-        self._shapes.add((count, piece, cache.dtype, *cache.lengths))
-        scores, best = self._step(*given, cache.arrays(places, piece))
+        given = [nd.array(x, ctx=self.context(), dtype="int32") for x in (tokens, last)]
+        made = self._run(cache, given[0], places, piece, given[1])
         for row, part in zip(cache.tokens, parts, strict=True):
             row += part
-        return Next(scores, best)
+        return made
+
+    def _run(
+        self, cache: Cache, tokens: Any, places: Sequence[int], piece: int, last: NDArray
+    ) -> Next:
+        """Run the graph of a step on tokens (N, piece) at places of the rows."""
+        positions = np.asarray(places, np.int32)[:, None] + np.arange(piece, dtype=np.int32)
+        np.minimum(positions, self.net.max_length - 1, out=positions)
+        numbers = nd.array(positions, ctx=tokens.context, dtype="int32")
+        self._shapes.add((len(places), piece, cache.dtype, *cache.lengths))
+        return Next(*self._step(tokens, numbers, last, cache.arrays(places, piece)))
 
 
 def _first_parameter(block: Any) -> Any:

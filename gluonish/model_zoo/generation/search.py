@@ -1,6 +1,7 @@
 """Search for the tokens that follow prompts: greedy, drawn, and by beams."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -83,10 +84,14 @@ class Chooser:
         place = np.searchsorted(sums, self._random.random() * sums[-1], side="right")
         return int(min(place, len(sums) - 1))
 
+    def ends_at(self, length: int) -> bool:
+        """Return whether a text of some tokens, prompt included, has no room for more."""
+        return length - self._prompt >= self._room
+
     def ends(self, tokens: list[int]) -> bool:
         """Return whether a text, prompt included, is complete."""
         new = tokens[self._prompt :]
-        if len(new) >= self._room or new[-1] in self._options.stop_tokens:
+        if self.ends_at(len(tokens)) or new[-1] in self._options.stop_tokens:
             return True
         return self._stops is not None and self._stops(new)
 
@@ -129,7 +134,12 @@ def search(
     """
     rows = [list(tokens) for tokens in cache.tokens]
     ended = [False] * len(rows)
-    while True:
+    best = all(chooser.takes_best for chooser in choosers)
+    ahead = None
+    for number in count():
+        # The first step may have to be planned, which the first token does not wait for.
+        if best and number and not any(ended) and not any(map(_ends_next, choosers, rows)):
+            ahead = runner.step_ahead(cache, made)
         chosen = next_tokens(made, choosers, rows)
         for i, token in enumerate(chosen):
             if ended[i]:
@@ -139,11 +149,20 @@ def search(
             yield NewToken(i, token, ended[i])
         if all(ended):
             return
+        if ahead is not None:
+            for held, token in zip(cache.tokens, chosen, strict=True):
+                held.append(token)
+            made, ahead = ahead, None
+            continue
         # Rows that ended compute their last token again, so that the number of rows, and the plan,
         # stay.
         for held, row in zip(cache.tokens, rows, strict=True):
             del held[len(row) - 1 :]
         made = runner.step(cache, [row[-1] for row in rows])
+
+
+def _ends_next(chooser: Chooser, row: Sequence[int]) -> bool:
+    return chooser.ends_at(len(row) + 1)
 
 
 class _Beam(NamedTuple):

@@ -62,7 +62,7 @@ class CIFARBasicBlockV2(BasicBlockV2):
         residual = x if self.downsample is None else self.downsample(x)
         x = self.conv1(F.Activation(self.bn1(x), act_type="relu"))
         x = self.conv2(F.Activation(self.bn2(x), act_type="relu"))
-        return x + residual
+        return self._dropped(x) + residual
 
 
 class CIFARResNetV1(ResNet):
@@ -73,6 +73,7 @@ class CIFARResNetV1(ResNet):
         layers: Number of residual units in each stage.
         channels: Number of output channels of the stem and of each stage.
         classes: Number of classes.
+        drop_path: As in `ResNetV1`.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -82,7 +83,8 @@ class CIFARResNetV1(ResNet):
         y: (N, classes) logits.
 
     Raises:
-        ArgumentError: ``channels`` does not have one entry more than ``layers``.
+        ArgumentError: ``channels`` does not have one entry more than ``layers``, or ``drop_path``
+            is not in [0, 1).
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class CIFARResNetV1(ResNet):
         layers: Sequence[int],
         channels: Sequence[int],
         classes: int = 10,
+        drop_path: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -99,7 +102,7 @@ class CIFARResNetV1(ResNet):
             self.features = HybridSequential(prefix="")
             # No activation here, as in the published networks.
             self.features.add(conv3x3(channels[0], 1, 0), BatchNorm())
-            self._add_stages(block, layers, channels)
+            self._add_stages(block, layers, channels, drop_path)
             self.features.add(GlobalAvgPool2D())
             self.output = Dense(classes, in_units=channels[-1])
 
@@ -112,6 +115,7 @@ class CIFARResNetV2(ResNet):
         layers: Number of residual units in each stage.
         channels: Number of output channels of the stem and of each stage.
         classes: Number of classes.
+        drop_path: As in `ResNetV1`.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -121,7 +125,8 @@ class CIFARResNetV2(ResNet):
         y: (N, classes) logits.
 
     Raises:
-        ArgumentError: ``channels`` does not have one entry more than ``layers``.
+        ArgumentError: ``channels`` does not have one entry more than ``layers``, or ``drop_path``
+            is not in [0, 1).
     """
 
     def __init__(
@@ -130,6 +135,7 @@ class CIFARResNetV2(ResNet):
         layers: Sequence[int],
         channels: Sequence[int],
         classes: int = 10,
+        drop_path: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -137,7 +143,7 @@ class CIFARResNetV2(ResNet):
         with self.name_scope():
             self.features = HybridSequential(prefix="")
             self.features.add(BatchNorm(scale=False, center=False), conv3x3(channels[0], 1, 0))
-            self._add_stages(block, layers, channels)
+            self._add_stages(block, layers, channels, drop_path)
             self.features.add(BatchNorm(), Activation("relu"), GlobalAvgPool2D(), Flatten())
             self.output = Dense(classes, in_units=channels[-1])
 

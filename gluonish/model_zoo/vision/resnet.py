@@ -21,8 +21,9 @@ from gluonish.gluon.nn.basic_layers import Dense, Flatten
 from gluonish.gluon.nn.batch_norm import BatchNorm
 from gluonish.gluon.nn.conv_layers import Conv2D
 from gluonish.gluon.nn.pooling import GlobalAvgPool2D, MaxPool2D
+from gluonish.gluon.nn.residual import DropPath
 from gluonish.gluon.nn.sequential import HybridSequential
-from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.nn.tensor import Tensor, check_rate
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 
@@ -40,7 +41,17 @@ def conv3x3(channels: int, stride: int, in_channels: int) -> Conv2D:
     )
 
 
-class _UnitV1(HybridBlock):
+class _Unit(HybridBlock):
+    """Base class of units; `ResNet` sets ``drop_path`` for stochastic depth."""
+
+    drop_path: DropPath | None = None
+
+    def _dropped(self, x: Any) -> Any:
+        """Return the branch beside the shortcut, zeroed for some samples in training."""
+        return x if self.drop_path is None else self.drop_path(x)
+
+
+class _UnitV1(_Unit):
     """Base class of version 1 units: ``relu(body(x) + x)``, where ``x`` may be projected."""
 
     # Order of the operands of the sum, which differs between units in MXNet's exported graphs.
@@ -62,7 +73,7 @@ class _UnitV1(HybridBlock):
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Compute the unit's output."""
         residual = x
-        x = self.body(x)
+        x = self._dropped(self.body(x))
         if self.downsample is not None:
             residual = self.downsample(residual)
         total = residual + x if self._input_first else x + residual
@@ -152,7 +163,7 @@ def _projection(channels: int, stride: int, in_channels: int) -> Conv2D:
     return Conv2D(channels, 1, stride, use_bias=False, in_channels=in_channels)
 
 
-class BasicBlockV2(HybridBlock):
+class BasicBlockV2(_Unit):
     """Residual unit of two 3x3 convolutions, of ResNet-18 and 34, version 2 (pre-activation).
 
     Args:
@@ -198,10 +209,10 @@ class BasicBlockV2(HybridBlock):
         x = self.conv1(x)
         x = F.Activation(self.bn2(x), act_type="relu")
         x = self.conv2(x)
-        return x + residual
+        return self._dropped(x) + residual
 
 
-class BottleneckV2(HybridBlock):
+class BottleneckV2(_Unit):
     """Residual unit of 1x1, 3x3 and 1x1 convolutions, of ResNet-50 and deeper, version 2.
 
     Args:
@@ -251,7 +262,7 @@ class BottleneckV2(HybridBlock):
         x = self.conv2(x)
         x = F.Activation(self.bn3(x), act_type="relu")
         x = self.conv3(x)
-        return x + residual
+        return self._dropped(x) + residual
 
 
 _conv3x3 = conv3x3  # MXNet's name, which programs import
@@ -271,13 +282,26 @@ class ResNet(Classifier):
                 f"one for each stage, got {list(channels)}"
             )
 
-    def _add_stages(self, block: Unit, layers: Sequence[int], channels: Sequence[int]) -> None:
+    def _add_stages(
+        self, block: Unit, layers: Sequence[int], channels: Sequence[int], drop_path: float = 0.0
+    ) -> None:
+        name = type(self).__name__
+        check_rate(name, "drop_path", drop_path)
+        units: list[Any] = []
         for i, count in enumerate(layers):
             in_channels, out_channels = channels[i], channels[i + 1]
             stride = 1 if i == 0 else 2
-            self.features.add(
-                self._make_layer(block, count, out_channels, stride, i + 1, in_channels)
+            stage = self._make_layer(block, count, out_channels, stride, i + 1, in_channels)
+            self.features.add(stage)
+            units += stage
+        if not drop_path:
+            return
+        if not all(isinstance(unit, _Unit) for unit in units):
+            raise ArgumentError(
+                f"{name}: expected drop_path=0 with units of other classes than ours"
             )
+        for i, unit in enumerate(units):
+            unit.drop_path = DropPath(drop_path * i / max(1, len(units) - 1))
 
     def _make_layer(
         self,
@@ -307,6 +331,8 @@ class ResNetV1(ResNet):
         channels: Number of output channels of the stem and of each stage.
         classes: Number of classes.
         thumbnail: Whether the stem is a single 3x3 convolution of stride 1, for small images.
+        drop_path: Probability of dropping the last unit for a sample in training, in [0, 1); that
+            of the others rises linearly from 0.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -316,7 +342,8 @@ class ResNetV1(ResNet):
         y: (N, classes) logits.
 
     Raises:
-        ArgumentError: ``channels`` does not have one entry more than ``layers``.
+        ArgumentError: ``channels`` does not have one entry more than ``layers``, or ``drop_path``
+            is not in [0, 1).
     """
 
     def __init__(
@@ -326,6 +353,7 @@ class ResNetV1(ResNet):
         channels: Sequence[int],
         classes: int = 1000,
         thumbnail: bool = False,
+        drop_path: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -341,7 +369,7 @@ class ResNetV1(ResNet):
                     Activation("relu"),
                     MaxPool2D(3, 2, 1),
                 )
-            self._add_stages(block, layers, channels)
+            self._add_stages(block, layers, channels, drop_path)
             self.features.add(GlobalAvgPool2D())
             self.output = Dense(classes, in_units=channels[-1])
 
@@ -355,6 +383,8 @@ class ResNetV2(ResNet):
         channels: Number of output channels of the stem and of each stage.
         classes: Number of classes.
         thumbnail: Whether the stem is a single 3x3 convolution of stride 1, for small images.
+        drop_path: Probability of dropping the last unit for a sample in training, in [0, 1); that
+            of the others rises linearly from 0.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -364,7 +394,8 @@ class ResNetV2(ResNet):
         y: (N, classes) logits.
 
     Raises:
-        ArgumentError: ``channels`` does not have one entry more than ``layers``.
+        ArgumentError: ``channels`` does not have one entry more than ``layers``, or ``drop_path``
+            is not in [0, 1).
     """
 
     def __init__(
@@ -374,6 +405,7 @@ class ResNetV2(ResNet):
         channels: Sequence[int],
         classes: int = 1000,
         thumbnail: bool = False,
+        drop_path: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -390,7 +422,7 @@ class ResNetV2(ResNet):
                     Activation("relu"),
                     MaxPool2D(3, 2, 1),
                 )
-            self._add_stages(block, layers, channels)
+            self._add_stages(block, layers, channels, drop_path)
             self.features.add(BatchNorm(), Activation("relu"), GlobalAvgPool2D(), Flatten())
             self.output = Dense(classes, in_units=channels[-1])
 

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.normalization import LayerNorm
-from gluonish.gluon.nn.tensor import Extents, Tensor, check_positive
+from gluonish.gluon.nn.residual import DropPath
+from gluonish.gluon.nn.tensor import Extents, Tensor, check_positive, check_rate
 from gluonish.model_zoo.pretrained.config import (
     ACTIVATIONS,
     MOST_LAYERS,
@@ -52,6 +53,8 @@ class VisionTransformer(WithTransform):
         qkv_bias: Whether the projections of queries, keys and values have a bias.
         dropout: Probability of dropping an element before each sum in training, in [0, 1).
         attention_dropout: That of a weight of attention.
+        drop_path: Probability of dropping a branch of the last layer for a sample in training, in
+            [0, 1); that of the others rises linearly from 0.
         epsilon: Small constant of the normalizations.
         pooler: Whether the first token becomes an embedding of the image, by a dense layer and
             tanh.
@@ -95,11 +98,13 @@ class VisionTransformer(WithTransform):
         attention_dropout: float = 0.0,
         epsilon: float = 1e-6,
         pooler: bool = False,
+        drop_path: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         name = type(self).__name__
         check_positive(name, in_channels=in_channels)
+        check_rate(name, "drop_path", drop_path)
         attention = {"use_bias": qkv_bias, "use_output_bias": True}
         with self.name_scope():
             self.embedding = ImageTokens(
@@ -116,6 +121,9 @@ class VisionTransformer(WithTransform):
                 epsilon=epsilon,
                 attention_options=attention,
             )
+            if drop_path:
+                for i, layer in enumerate(self.layers):
+                    layer.drop_path = DropPath(drop_path * i / max(1, num_layers - 1))
             self.norm = LayerNorm(epsilon=epsilon, in_channels=units, prefix="norm_")
             self.pooler = None
             if pooler:
@@ -184,6 +192,7 @@ _SETTINGS: tuple[AnySetting, ...] = (
     Setting("qkv_bias", "qkv_bias", bool, True),
     rate("dropout", "hidden_dropout_prob"),
     rate("attention_dropout", "attention_probs_dropout_prob"),
+    rate("drop_path", "drop_path_rate"),
     Setting("epsilon", "layer_norm_eps", float, 1e-12, least=0.0),
     Computed(("pooler_act", "pooler_output_size"), _read_pooler, lambda arguments: {}),
     Ignored("encoder_stride"),

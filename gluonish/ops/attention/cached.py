@@ -138,14 +138,12 @@ def _attend(xp: ModuleType, out: Any, inputs: Sequence[Any], attrs: Attrs) -> No
     if _is_small(inputs):
         _attend_directly(out, inputs, attrs)
         return
-    q, _, v = inputs[:3]
+    q = inputs[0]
     specs = [Spec(x.shape, x.dtype) for x in inputs]
     platform: Platform = "cpu" if xp is np else "gpu"
-    made = xp.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
     log_sum = xp.empty((*q.shape[:-1], 1), accumulator(q.dtype))
     kernel = ATTENTION.select_kernel(platform, specs, attrs)
-    kernel(xp, (made, log_sum, xp.empty(2, INT64)), *inputs, **attrs)
-    out[...] = made
+    kernel(xp, (out, log_sum, xp.empty(2, INT64)), *inputs, **attrs)
 
 
 def _kernel(

@@ -97,6 +97,7 @@ _REQUIRED = (
     _Package("Matplotlib", "matplotlib", "matplotlib", "plots"),
     _Package("Requests", "requests", "requests", "downloads"),
     _Package("filelock", "filelock", "filelock", "downloads"),
+    _Package("PyYAML", "yaml", "pyyaml", "recipes of gluonish train"),
     _Package("tqdm", "tqdm", "tqdm", "progress bars"),
 )
 _OPTIONAL = (
@@ -105,6 +106,7 @@ _OPTIONAL = (
     _Package("ONNX", "onnx", "gluonish[onnx]", "files of other frameworks"),
     _Package("Graphviz", "graphviz", "gluonish[plot]", "drawings of networks"),
     _Package("tensorboardX", "tensorboardX", "gluonish[tensorboard]", "events for TensorBoard"),
+    _Package("Optuna", "optuna", "gluonish[sweep]", "gluonish sweep --sampler optuna"),
     _Package("tokenizers", "tokenizers", "gluonish[text]", "tokenizers of networks for text"),
     _Package("jinja2", "jinja2", "gluonish[text]", "chat templates"),
 )

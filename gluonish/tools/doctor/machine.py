@@ -1,5 +1,6 @@
 """Findings about the machine, cached files and environment variables."""
 
+import math
 import os
 import platform
 import re
@@ -16,11 +17,12 @@ from gluonish.core.config import (
     all_flags,
     variables_with,
 )
+from gluonish.core.cpu_quota import cpu_limit
 from gluonish.core.errors import ConfigError
 from gluonish.core.loading import load
 from gluonish.core.operating_system import usable_cores
 from gluonish.kernels import openmp
-from gluonish.runtime.features import cpu_limit, memory_limit, processor
+from gluonish.runtime.features import memory_limit, processor
 
 FOUND, MISSING, BROKEN = "found", "missing", "broken"
 
@@ -148,9 +150,9 @@ def _threads() -> Finding:
         text += f"; per device, the engine has {lanes[0]} for operators and {lanes[1]} for priority"
     except ConfigError:
         pass  # reported with the environment variables
-    cores = min(usable_cores(), cpu_limit() or usable_cores())
+    cores = min(usable_cores(), math.ceil(cpu_limit() or usable_cores()))
     if threads > cores:
-        advice = f"more threads than cores wait for one another: set OMP_NUM_THREADS={cores:.0f}"
+        advice = f"more threads than cores wait for one another: set OMP_NUM_THREADS={cores}"
         return Finding(_TOPIC, "threads", MISSING, text, advice)
     return Finding(_TOPIC, "threads", FOUND, text)
 

@@ -13,6 +13,7 @@ from gluonish.core.config import (
     HF_HUB_OFFLINE,
     HF_TOKEN,
     HF_TOKEN_PATH,
+    MXNET_GLUON_OTHER_SOURCES,
     MXNET_GLUON_REPO,
     MXNET_HOME,
     MXNET_MP_OPENCV_NUM_THREADS,
@@ -22,7 +23,7 @@ from gluonish.core.errors import DownloadError, MissingFileError
 from gluonish.core.file_map import private_map
 from gluonish.core.operating_system import WINDOWS
 from gluonish.gluon.data import DataLoader, SimpleDataset
-from gluonish.gluon.download import download, published_url
+from gluonish.gluon.download import OtherSource, download, obtain_elsewhere, published_url
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import disk_cache
 from gluonish.model_zoo.pretrained import hub, hub_cache
@@ -67,6 +68,32 @@ def _repository() -> str:
     mirror = f"https://example.org/mirror/{name}"
     expect(MXNET_GLUON_REPO, url == mirror, f"the address {mirror}", url)
     return "a file was fetched from each of two folders, and URLs begin with the mirror's"
+
+
+@observes(MXNET_GLUON_OTHER_SOURCES)
+def _other_sources() -> str:
+    """Ask for a file that a repository lacks, with other sources and without."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        published = Path(folder, "published")
+        published.write_text("content")
+        source = OtherSource("a folder", str(published))
+        for setting in (True, False):
+            with MXNET_GLUON_OTHER_SOURCES.override(setting):
+                try:
+                    obtain_elsewhere(
+                        "file",
+                        [source],
+                        Path(folder, "target"),
+                        DownloadError("the repository lacks the file"),
+                        lambda path: found.append(path.read_text()),
+                        100,
+                    )
+                except DownloadError as error:
+                    found.append(str(error))
+    expected = ["content", "the repository lacks the file"]
+    expect(MXNET_GLUON_OTHER_SOURCES, found == expected, f"{expected}", found)
+    return "another source served a file when set to 1, and none was asked when set to 0"
 
 
 @observes(GLUONISH_MAP_FILES)

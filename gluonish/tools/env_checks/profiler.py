@@ -1,11 +1,16 @@
-"""Checks of the variables that start the profiler with the program."""
+"""Checks of the variables that start the profiler, and that tell more of errors."""
 
 import json
 import tempfile
 from functools import cache
 from pathlib import Path
 
-from gluonish.core.config import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
+from gluonish.core.config import (
+    GLUONISH_FULL_TRACEBACKS,
+    MXNET_CHECK_VALUES,
+    MXNET_PROFILER_AUTOSTART,
+    MXNET_PROFILER_MODE,
+)
 from gluonish.tools.env_checks.process import expect, observes, run_program
 
 # An operator on arrays, then a graph with another operator.
@@ -51,3 +56,46 @@ def _mode() -> str:
     )
     expect(MXNET_PROFILER_MODE, seen, "relu with 1 only, the graph always", (only, both))
     return "mode 0 recorded the graph's operator only, mode 1 also the one on arrays"
+
+
+# A value that is not a number.
+_NAN = """\
+import warnings
+warnings.simplefilter("ignore")
+import gluonish as mx
+try:
+    mx.nd.log(mx.nd.array([-1.0])).asnumpy()
+    print("no error")
+except mx.MXNetError as error:
+    print(str(error).splitlines()[0])
+"""
+_DEEP = """\
+import gluonish as mx
+net = mx.gluon.nn.HybridSequential()
+net.add(mx.gluon.nn.Dense(3, in_units=2))
+net.initialize()
+import traceback
+try:
+    net(mx.nd.ones((1, 5)))
+except mx.MXNetError as error:
+    print(len(traceback.extract_tb(error.__traceback__)))
+"""
+
+
+@observes(MXNET_CHECK_VALUES)
+def _check_values() -> str:
+    """Compute a logarithm that is NaN."""
+    found = [run_program(_NAN, MXNET_CHECK_VALUES=on).strip() for on in ("0", "1")]
+    seen = found[0] == "no error" and "log" in found[1] and "NaN" in found[1]
+    expect(MXNET_CHECK_VALUES, seen, "an error that names log and NaN only with 1", found)
+    return f"a logarithm that is NaN raised with 1: {found[1]:.60}"
+
+
+@observes(GLUONISH_FULL_TRACEBACKS)
+def _full_tracebacks() -> str:
+    """Count the frames of an error that a layer raises."""
+    short, full = (
+        int(run_program(_DEEP, GLUONISH_FULL_TRACEBACKS=on).strip()) for on in ("0", "1")
+    )
+    expect(GLUONISH_FULL_TRACEBACKS, short < full, "fewer frames with 0", (short, full))
+    return f"an error of a layer had {full} frames with 1, and {short} with 0"

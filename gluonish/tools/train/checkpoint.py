@@ -1,11 +1,13 @@
 """Checkpoints of a training run; the newest complete one remains, whenever the run is interrupted.
 
 A checkpoint of epoch 7 consists of ``prefix-0007.params``, ``prefix-0007.states`` (the optimizer)
-and the record ``prefix-0007.json``, with sizes and digests of the other two files, the options of
-the run, and the history. Each file is written atomically. An earlier record of the epoch is removed
-first, and the new one is written last, so that a checkpoint without a record, or with files that
-differ from the record, is not complete. ``prefix-symbol.json`` is the network, the same for all
-epochs. Random numbers need no state: their seed is derived from the seed of the run and the epoch.
+and the record ``prefix-0007.json``, with sizes and digests of the other files, the options of
+the run, and the history. With an average of the weights (``--ema``) there is
+``prefix-0007.average``, too. Each file is written atomically. An earlier record of the epoch is
+removed first, and the new one is written last, so that a checkpoint without a record, or with files
+that differ from the record, is not complete. ``prefix-symbol.json`` is the network, the same for
+all epochs. Random numbers need no state: their seed is derived from the seed of the run and the
+epoch.
 """
 
 import re
@@ -34,11 +36,13 @@ class Record:
         history: The results of each epoch (except epochs before a start from parameters alone):
             ``epoch``, ``lr``, ``seconds``, ``samples_per_second``, and ``training`` and
             ``validation``, which are dicts of metrics by name.
+        loss_scale: The loss scale of mixed precision in float16, and its counts; else None.
     """
 
     epoch: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
+    loss_scale: list[float] | None = None
 
 
 class Checkpoints:
@@ -47,9 +51,11 @@ class Checkpoints:
     Args:
         prefix: Prefix of the files' paths; a missing folder is created. The suffix ``.safetensors``
             or ``.npz`` selects the format of the parameters.
+        has_average: Whether a checkpoint has an average of the weights.
     """
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, has_average: bool = False) -> None:
+        self._has_average = has_average
         stem, self._ending = split_prefix(prefix)
         self.prefix = Path(stem)
         if not self.prefix.name:
@@ -72,6 +78,19 @@ class Checkpoints:
     def states_path(self, epoch: int) -> Path:
         """Return the path of the optimizer's states of an epoch."""
         return self.path(f"-{epoch:04d}.states")
+
+    def average_path(self, epoch: int) -> Path:
+        """Return the path of the average of the weights of an epoch."""
+        return self.path(f"-{epoch:04d}.average")
+
+    @property
+    def best_path(self) -> Path:
+        """The path of the parameters of the best epoch."""
+        return self.path(f"-best{self._ending}")
+
+    def _files(self, epoch: int) -> list[Path]:
+        paths = [self.params_path(epoch), self.states_path(epoch)]
+        return [*paths, self.average_path(epoch)] if self._has_average else paths
 
     def _record_path(self, epoch: int) -> Path:
         return self.path(f"-{epoch:04d}.json")
@@ -105,9 +124,6 @@ class Checkpoints:
         path, content = self._record_path(record.epoch), {"format": _FORMAT, **asdict(record)}
         write_record(path, self._files(record.epoch), content, "train")
 
-    def _files(self, epoch: int) -> tuple[Path, Path]:
-        return self.params_path(epoch), self.states_path(epoch)
-
     def newest(self) -> int | None:
         """Return the epoch of the newest complete checkpoint, or None."""
         for epoch in sorted(self._recorded(), reverse=True):
@@ -125,7 +141,8 @@ class Checkpoints:
         """
         path = self._record_path(epoch)
         stored = read_json(path, "train")
-        record = Record(epoch, stored.get("options", {}), stored.get("history", []))
+        scale = stored.get("loss_scale")
+        record = Record(epoch, stored.get("options", {}), stored.get("history", []), scale)
         known = (
             stored.get("format") == _FORMAT
             and stored.get("epoch") == epoch
@@ -134,6 +151,7 @@ class Checkpoints:
             and len(record.history) <= epoch
             and all(isinstance(entry, dict) for entry in record.history)
             and isinstance(stored.get("files"), dict)
+            and (scale is None or (isinstance(scale, list) and len(scale) == 3))
         )
         if not known:
             raise FileFormatError(

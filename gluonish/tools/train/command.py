@@ -8,11 +8,20 @@ from typing import Any
 from gluonish.core.command import INTERRUPTED
 from gluonish.kernels.generated.elementwise import compiled_at_once
 from gluonish.tools.json_output import stdout_to_stderr, write_json
+from gluonish.tools.train.images import make_batches
 from gluonish.tools.train.loop import Batches, Scores, SyntheticBatches
-from gluonish.tools.train.options import add_options, augmentation, complete, contexts_of
+from gluonish.tools.train.options import (
+    add_options,
+    augmentation,
+    complete,
+    contexts_of,
+    settings,
+    uses_pipeline,
+)
 from gluonish.tools.train.pixels import Changes, DatasetBatches, RecordBatches, load_images
 from gluonish.tools.train.progress import Progress
 from gluonish.tools.train.ranks import Ranks, joined
+from gluonish.tools.train.recipe import write_recipe
 from gluonish.tools.train.session import Session
 
 _BENCHMARK_BATCHES = 20
@@ -48,6 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
     """Train; return the exit status, and the report of the first rank."""
     complete(arguments)
+    if arguments.write_recipe is not None:
+        write_recipe(arguments.write_recipe, settings(arguments), "gluonish train")
+        print(f"recipe: {arguments.write_recipe}")
+        return 0, {"recipe": arguments.write_recipe}
     ranks = joined(arguments.kv_store, arguments.batch_size)
     contexts = contexts_of(arguments, ranks.size)
     source = make_source(arguments, ranks)
@@ -86,6 +99,8 @@ def make_source(arguments: argparse.Namespace, ranks: Ranks) -> Batches:
             samples // ranks.size,
             arguments.seed,
         )
+    if uses_pipeline(arguments):
+        return make_batches(arguments, ranks)
     if arguments.dataset:
         changes = Changes(
             arguments.pad_size,
@@ -133,7 +148,7 @@ def _test_io(source: Batches, arguments: argparse.Namespace) -> dict[str, Any]:
     samples = 0
     start = perf_counter()
     count = source.batches_per_epoch
-    with Progress(0, 1, count, arguments.disp_batches) as progress:
+    with Progress(0, 1, count, arguments.disp_batches, arguments.progress) as progress:
         for batch in source.training(0):
             batch.data.wait_to_read()
             samples += batch.data.shape[0]
@@ -152,7 +167,8 @@ def _benchmark(session: Session, source: Batches, arguments: argparse.Namespace)
     count = source.batches_per_epoch
     speeds = []
     for epoch in range(arguments.num_epochs):
-        with Progress(epoch, arguments.num_epochs, count, arguments.disp_batches) as progress:
+        shows = (arguments.disp_batches, arguments.progress)
+        with Progress(epoch, arguments.num_epochs, count, *shows) as progress:
             speed = learner.train(source.training(epoch), Scores(), progress)
         print(f"Epoch[{epoch}] {arguments.network}: {speed['samples_per_second']:.2f} samples/sec")
         speeds.append(speed["samples_per_second"])

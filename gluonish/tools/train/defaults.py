@@ -32,13 +32,57 @@ AUGMENTATION: tuple[tuple[str, str, type, str], ...] = (
 )
 # Options that also apply to data sets in memory.
 IN_MEMORY = ("random_crop", "random_mirror", "pad_size", "fill_value")
+# Those of record files that `images.ImageBatches` has, too, which then also apply to all data.
+OF_PIPELINE = (
+    *IN_MEMORY,
+    "random_resized_crop",
+    "min_random_area",
+    "max_random_area",
+    "min_random_aspect_ratio",
+    "max_random_aspect_ratio",
+)
+# Options that need `images.ImageBatches`, which makes each image and its augmentation by itself.
+PIPELINE = (
+    "augment",
+    "random_erasing",
+    "mixup",
+    "cutmix",
+    "repeated_aug",
+    "interpolation",
+    "test_crop",
+    "test_image_shape",
+)
+POLICY = ("augment_magnitude", "augment_std", "augment_ops", "mix_prob")
 FOR_RECORDS = (
     "data_train_idx",
     "data_val",
     "data_val_idx",
     "data_nthreads",
 )
-FOR_TRAINING = ("model_prefix", "load_epoch", "tensorboard")
+FOR_TRAINING = ("model_prefix", "load_epoch", "tensorboard", "early_stop", "best_metric")
+# Defaults of options that do not depend on the data.
+USUAL: dict[str, Any] = {
+    "accumulate": 1,
+    "benchmark": 0,
+    "disp_batches": 20,
+    "dtype": "float32",
+    "gc_type": "none",
+    "hybridize": True,
+    "initializer": "default",
+    "kv_store": "device",
+    "label_smoothing": 0.0,
+    "loss": "",
+    "lr_factor": 0.1,
+    "optimizer": "sgd",
+    "progress": "auto",
+    "save_period": 1,
+    "seed": 0,
+    "test_io": 0,
+    "top_k": "",
+    "train_loss": "softmax",
+    "warmup_epochs": 0,
+    "wd": 1e-4,
+}
 # Optimizers with a momentum.
 WITH_MOMENTUM = ("dcasgd", "lars", "lbsgd", "nag", "sgd", "signum")
 _CIFAR_MEAN = (125.307, 122.961, 113.8575)

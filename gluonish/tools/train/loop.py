@@ -10,18 +10,21 @@ otherwise grow without bound.
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 import gluonish.autograd as autograd
+from gluonish.contrib import amp
 from gluonish.core.context import Context
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.contrib.estimator.first_batch import first_batch_problems
 from gluonish.gluon.data.split import split_and_load
 from gluonish.gluon.loss import SoftmaxCrossEntropyLoss
 from gluonish.gluon.trainer import Trainer
+from gluonish.gluon.utils import WeightAverage
 from gluonish.metric import CompositeEvalMetric, EvalMetric, create
 from gluonish.metric import Loss as LossMetric
 from gluonish.ndarray import NDArray, array, softmax, waitall
@@ -34,13 +37,15 @@ class Batch(NamedTuple):
 
     Attributes:
         data: (N, C, H, W).
-        label: (N,), classes.
+        label: (N,), classes; of mixed images those of the larger part.
         padding: Number of samples at the end that only fill the batch.
+        target: (N, classes), soft labels of mixed images; None if the labels are the targets.
     """
 
     data: NDArray
     label: NDArray
     padding: int = 0
+    target: NDArray | None = None
 
 
 class Batches(Protocol):
@@ -163,6 +168,48 @@ class _Queue:
                 loss.wait_to_read()
 
 
+class Precision:
+    """Mixed precision of a training, or none.
+
+    Args:
+        trainer: The trainer, which gets a loss scale for float16.
+        dtype: ``"float16"``, ``"bfloat16"``, or None for the dtype of the network.
+    """
+
+    def __init__(self, trainer: Trainer, dtype: str | None) -> None:
+        self._trainer = trainer
+        self._dtype = dtype
+        self._scales = dtype == "float16"
+        if self._scales:
+            amp.init_trainer(trainer)
+
+    def scope(self) -> Any:
+        """Return the scope of the network and the loss."""
+        return nullcontext() if self._dtype is None else amp.autocast(self._dtype)
+
+    def backward(self, losses: list[NDArray]) -> None:
+        """Compute the gradients, of losses times the loss scale if there is one."""
+        if not self._scales:
+            autograd.backward(losses)
+            return
+        with autograd.record(), amp.scale_loss(losses, self._trainer) as scaled:
+            autograd.backward(scaled)
+
+    def state(self) -> list[float] | None:
+        """Return the loss scale as numbers, which `set_state` takes."""
+        scaler: Any = self._trainer._amp_loss_scaler
+        if scaler is None:
+            return None
+        return [scaler._loss_scale, scaler._next_loss_scale, scaler._unskipped]
+
+    def set_state(self, numbers: list[float] | None) -> None:
+        """Continue with a loss scale."""
+        scaler: Any = self._trainer._amp_loss_scaler
+        if scaler is not None and numbers is not None:
+            scaler._loss_scale, scaler._next_loss_scale = numbers[:2]
+            scaler._unskipped = int(numbers[2])
+
+
 class Learner:
     """Trains and evaluates a network.
 
@@ -171,8 +218,17 @@ class Learner:
         trainer: Updates the network's parameters.
         contexts: The devices; each batch is split among them.
         dtype: Dtype of the images; scores are always converted to float32 for the loss.
-        hybridize: Whether to hybridize the loss.
+        hybridize: Whether to hybridize the losses.
         ranks: The processes that share each batch.
+        losses: The loss to minimize, and that of evaluation; None for a softmax cross entropy.
+        amp_dtype: Dtype of mixed precision; None for none.
+        accumulate: Number of batches of an update, as of the trainer.
+        average: Average of the weights to update; None for none.
+
+    Attributes:
+        net: The network.
+        trainer: The trainer.
+        precision: The mixed precision.
     """
 
     def __init__(
@@ -183,16 +239,25 @@ class Learner:
         dtype: str,
         hybridize: bool,
         ranks: Ranks,
+        losses: tuple[Any, Any] | None = None,
+        amp_dtype: str | None = None,
+        accumulate: int = 1,
+        average: WeightAverage | None = None,
     ) -> None:
         self._ranks = ranks
         self.net = net
         self.trainer = trainer
+        self.precision = Precision(trainer, amp_dtype)
         self._contexts = contexts
         self._dtype = dtype
-        self._loss = SoftmaxCrossEntropyLoss()
+        usual: Any = SoftmaxCrossEntropyLoss()
+        self._loss, self._evaluation_loss = losses or (usual, usual)
+        self._accumulate = accumulate
+        self._average = average
         self._is_first_batch = True
         if hybridize:
-            self._loss.hybridize(static_alloc=True)
+            for loss in {self._loss, self._evaluation_loss}:
+                loss.hybridize(static_alloc=True)
 
     def train(self, batches: Iterable[Batch], scores: Scores, progress: Progress) -> Values:
         """Train with one pass over the data, with a trainer step for each batch.
@@ -203,18 +268,20 @@ class Learner:
         start = perf_counter()
         samples = 0
         queue = _Queue()
-        for batch in batches:
-            data, labels = self._split(batch)
-            with autograd.record():
+        for number, batch in enumerate(batches, 1):
+            data, labels, targets = self._split(batch)
+            with autograd.record(), self.precision.scope():
                 outputs = [self._scores(part) for part in data]
-                losses = [self._loss(*pair) for pair in zip(outputs, labels, strict=True)]
-            autograd.backward(losses)
+                losses = [self._loss(*pair) for pair in zip(outputs, targets, strict=True)]
+            self.precision.backward(losses)
             if self._is_first_batch:
                 self._is_first_batch = False
-                for problem in first_batch_problems(data, labels, outputs, losses, self._loss):
+                for problem in first_batch_problems(data, targets, outputs, losses, self._loss):
                     print(f"warning: {problem}", file=sys.stderr)  # for the user
             count = batch.data.shape[0] * self._ranks.size
             self.trainer.step(count)
+            if self._average is not None and number % self._accumulate == 0:
+                self._average.update()
             scores.update(labels, outputs, losses)
             samples += count
             if progress.batch(count):
@@ -228,9 +295,11 @@ class Learner:
         """Return the metrics of the network on data."""
         queue = _Queue()
         for batch in batches:
-            data, labels = self._split(batch)
-            outputs = [self._scores(part) for part in data]
-            losses = [self._loss(*pair) for pair in zip(outputs, labels, strict=True)]
+            data, labels, _ = self._split(batch)
+            with self.precision.scope():
+                outputs = [self._scores(part) for part in data]
+                pairs = zip(outputs, labels, strict=True)
+                losses = [self._evaluation_loss(*pair) for pair in pairs]
             scores.update(labels, outputs, losses)
             queue.add(losses)
         return scores.values(self._ranks)
@@ -238,13 +307,19 @@ class Learner:
     def _scores(self, data: NDArray) -> Any:
         return self.net(data).astype("float32", copy=False)
 
-    def _split(self, batch: Batch) -> tuple[list[NDArray], list[NDArray]]:
-        """Return each device's slice without padding; devices without samples are omitted."""
-        data, label = batch.data, batch.label
+    def _split(self, batch: Batch) -> tuple[list[NDArray], list[NDArray], list[NDArray]]:
+        """Return each device's slice of data, labels and targets, without padding.
+
+        Devices without samples are omitted.
+        """
+        data, label, target = batch.data, batch.label, batch.target
         if batch.padding:
             real = data.shape[0] - batch.padding
             data, label = data[:real], label[:real]
         contexts = self._contexts[: data.shape[0]]
         parts = split_and_load(data, contexts, even_split=False)
         labels = split_and_load(label, contexts, even_split=False)
-        return [part.astype(self._dtype, copy=False) for part in parts], labels
+        targets = labels
+        if target is not None:
+            targets = split_and_load(target, contexts, even_split=False)
+        return [part.astype(self._dtype, copy=False) for part in parts], labels, targets

@@ -1,6 +1,7 @@
 """Networks by name: networks of the model zoo, families with a depth, and two small networks."""
 
 import re
+from typing import Any
 
 import gluonish.gluon.nn as nn
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
@@ -32,7 +33,11 @@ INITIALIZERS = ("default", "xavier", "msra", "orthogonal", "normal", "uniform", 
 
 
 def make_network(
-    name: str, num_layers: int | None, image_shape: tuple[int, ...], classes: int
+    name: str,
+    num_layers: int | None,
+    image_shape: tuple[int, ...],
+    classes: int,
+    rates: dict[str, float | None] | None = None,
 ) -> HybridBlock:
     """Return a network, which is not initialized.
 
@@ -42,12 +47,16 @@ def make_network(
         num_layers: Depth, for a family; None for its default or for other names.
         image_shape: (channels, height, width), which selects large or small residual networks.
         classes: Number of outputs.
+        rates: Values of ``drop_path`` and ``dropout``; None for those of the network.
 
     Raises:
-        ArgumentError: There is no such network, ``num_layers`` is set but ``name`` is no family, or
-            the images are too small for LeNet.
+        ArgumentError: There is no such network, it lacks a rate, ``num_layers`` is set but ``name``
+            is no family, or the images are too small for LeNet.
     """
     wanted = name.lower()
+    options: dict[str, Any] = {k: v for k, v in (rates or {}).items() if v is not None}
+    if options and wanted in ("mlp", "lenet"):
+        raise _no_rate(next(iter(options)), name)
     if wanted == "mlp":
         _refuse_depth(name, num_layers)
         return _mlp(classes)
@@ -59,7 +68,25 @@ def make_network(
                 f"got {image_shape[1]}x{image_shape[2]}"
             )
         return _lenet(classes)
-    return get_model(zoo_name(wanted, num_layers, image_shape[1]), classes=classes)
+    found = zoo_name(wanted, num_layers, image_shape[1])
+    size = re.fullmatch(r"(?:vit|deit|swin)_.*_(\d+)", found)
+    if size is not None and int(size[1]) != image_shape[1]:
+        options["image_size"] = image_shape[1]
+    if size is not None and image_shape[0] != 3:
+        options["in_channels"] = image_shape[0]
+    try:
+        return get_model(found, classes=classes, **options)
+    except (TypeError, ArgumentError) as error:
+        for key in rates or {}:
+            if key in options and key in str(error) and "[0, 1)" not in str(error):
+                raise _no_rate(key, name) from error
+        raise
+
+
+def _no_rate(rate: str, name: str) -> ArgumentError:
+    return ArgumentError(
+        f"--{rate.replace('_', '-')}: expected a network that has it, got --network {name}"
+    )
 
 
 def zoo_name(name: str, num_layers: int | None, height: int) -> str:

@@ -1,4 +1,4 @@
-"""The options of ``gluonish train``: those of MXNet's image classification example, and more.
+"""Checks of the options of ``gluonish train``, and their defaults by data source.
 
 An option that was not specified is None until `complete` fills in the default of the data set, so
 that an option without an effect can be rejected instead of ignored.
@@ -11,17 +11,21 @@ from gluonish.core.context import Context, gpu
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError
 from gluonish.tools.demo import parse_contexts
-from gluonish.tools.json_output import add_json_option
 from gluonish.tools.train.defaults import (
     AUGMENTATION,
     DEFAULTS,
     FOR_RECORDS,
     FOR_TRAINING,
     IN_MEMORY,
+    OF_PIPELINE,
+    PIPELINE,
+    POLICY,
+    USUAL,
     WITH_MOMENTUM,
 )
-from gluonish.tools.train.networks import INITIALIZERS
-from gluonish.tools.train.pixels import DATASETS
+from gluonish.tools.train.flags import add_options
+from gluonish.tools.train.recipe import apply_recipe
+from gluonish.tools.train.regimen import check_regimen
 
 __all__ = [
     "WITH_MOMENTUM",
@@ -30,6 +34,8 @@ __all__ = [
     "complete",
     "contexts_of",
     "recorded",
+    "settings",
+    "uses_pipeline",
 ]
 
 # Options that do not affect the result, or may change when training resumes.
@@ -41,6 +47,7 @@ _NOT_RECORDED = {
     "num_epochs",
     "save_period",
     "disp_batches",
+    "progress",
     "tensorboard",
     "workers",
     "data_nthreads",
@@ -48,164 +55,26 @@ _NOT_RECORDED = {
     "hybridize",
     "top_k",
     "loss",
+    "early_stop",
+    "best_metric",
+    "recipe",
+    "write_recipe",
 }
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add all options to a parser."""
-    _add_network(parser.add_argument_group("network"))
-    _add_data(parser.add_argument_group("data"))
-    _add_training(parser.add_argument_group("training"))
-    _add_devices(parser.add_argument_group("devices"))
-    outputs = parser.add_argument_group("checkpoints and reports")
-    _add_outputs(outputs)
-    add_json_option(outputs)
-    group = parser.add_argument_group("augmentation, of record files; the marked ones of all data")
-    for flag, _, kind, text in AUGMENTATION:
-        mark = " (*)" if flag.replace("-", "_") in IN_MEMORY else ""
-        group.add_argument(f"--{flag}", type=kind, help=text + mark)
-
-
-def _add_network(group: Any) -> None:
-    group.add_argument(
-        "--network",
-        help="mlp, lenet, a name of the model zoo such as resnet50_v1, resnet20 to resnet110 for "
-        "small images, or resnet, resnet-v1, vgg, densenet with --num-layers",
-    )
-    group.add_argument("--num-layers", type=int, help="depth of --network resnet and the like")
-    group.add_argument(
-        "--initializer", choices=INITIALIZERS, default="default", help="initializer of the weights"
-    )
-    group.add_argument(
-        "--dtype",
-        choices=("float32", "float16", "bfloat16"),
-        default="float32",
-        help="dtype of the network; 16-bit ones also keep float32 weights, and a float32 loss",
-    )
-    group.add_argument(
-        "--hybridize",
-        action="store_true",
-        default=True,
-        help="compile the network, which is the default",
-    )
-    group.add_argument(
-        "--imperative", dest="hybridize", action="store_false", help="do not hybridize"
-    )
-
-
-def _add_data(group: Any) -> None:
-    group.add_argument("--dataset", choices=DATASETS, help="a published data set")
-    group.add_argument("--data-train", help="a record file, instead of --dataset")
-    group.add_argument("--data-train-idx", help="its index (default: the .idx file next to it)")
-    group.add_argument("--data-val", help="a record file to evaluate with")
-    group.add_argument("--data-val-idx", help="its index")
-    group.add_argument("--benchmark", type=int, choices=(0, 1), default=0, help="1: random pixels")
-    group.add_argument("--image-shape", help="channels,height,width, such as 3,224,224")
-    group.add_argument("--num-classes", type=int, help="number of labels")
-    group.add_argument("--num-examples", type=int, help="images in an epoch (default: all)")
-    group.add_argument("--rgb-mean", help="mean of pixels (0 to 255) to subtract, one per channel")
-    group.add_argument("--rgb-std", help="standard deviation to divide by, one per channel")
-    group.add_argument("--data-nthreads", type=int, help="threads that decode record files")
-    group.add_argument("--workers", type=int, help="processes that load a --dataset (default: 0)")
-    group.add_argument(
-        "--test-io",
-        type=int,
-        choices=(0, 1),
-        default=0,
-        help="1: only load data, and print the speed",
-    )
-
-
-def _add_training(group: Any) -> None:
-    group.add_argument(
-        "--num-epochs", type=int, help="total number of epochs, including those before a checkpoint"
-    )
-    group.add_argument(
-        "--batch-size", type=int, help="images in a batch, over all devices and processes"
-    )
-    group.add_argument(
-        "--optimizer",
-        default="sgd",
-        metavar="NAME",
-        help="name of the optimizer (default: %(default)s)",
-    )
-    group.add_argument("--lr", type=float, help="learning rate")
-    group.add_argument(
-        "--lr-factor",
-        type=float,
-        default=0.1,
-        metavar="X",
-        help="what --lr-step-epochs multiplies the learning rate by (default: %(default)s)",
-    )
-    group.add_argument("--lr-step-epochs", help="epochs after which to multiply by --lr-factor")
-    group.add_argument(
-        "--warmup-epochs",
-        type=int,
-        default=0,
-        metavar="N",
-        help="epochs in which the learning rate rises (default: %(default)s)",
-    )
-    group.add_argument(
-        "--warmup-strategy",
-        choices=("linear", "constant"),
-        help="how the learning rate rises (default: linear)",
-    )
-    group.add_argument("--mom", type=float, help="momentum, if used (default: 0.9)")
-    group.add_argument("--wd", type=float, default=1e-4, help="weight decay (default: %(default)s)")
-    group.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        metavar="N",
-        help="seed of weights, order and augmentation (default: %(default)s)",
-    )
-
-
-def _add_devices(group: Any) -> None:
-    group.add_argument("--gpus", help="indices of GPUs, such as 0,1")
-    group.add_argument("--ctx", help="devices, such as cpu:0,cpu:1 (default: cpu:0)")
-    group.add_argument(
-        "--kv-store",
-        default="device",
-        help="local, device (the default), or dist_sync for the processes of `gluonish launch`",
-    )
-    group.add_argument(
-        "--gc-type", choices=("none", "2bit"), default="none", help="compression of gradients"
-    )
-    group.add_argument("--gc-threshold", type=float, help="its threshold (default: 0.5)")
-
-
-def _add_outputs(group: Any) -> None:
-    group.add_argument(
-        "--model-prefix",
-        help="prefix of checkpoints; an ending .safetensors or .npz sets the"
-        " format of the parameters (default: no checkpoints)",
-    )
-    group.add_argument(
-        "--save-period",
-        type=int,
-        default=1,
-        metavar="N",
-        help="epochs between checkpoints (default: %(default)s)",
-    )
-    group.add_argument("--load-epoch", type=int, help="continue from the checkpoint of this epoch")
-    group.add_argument(
-        "--resume",
-        action="store_true",
-        help="continue from the newest complete checkpoint, or start if there is none",
-    )
-    group.add_argument(
-        "--disp-batches",
-        type=int,
-        default=20,
-        metavar="N",
-        help="batches between log lines (default: %(default)s)",
-    )
-    group.add_argument(
-        "--top-k", default="", metavar="K", help="also report top-k accuracies, such as 5"
-    )
-    group.add_argument("--loss", default="", help="further losses to report: ce, nll_loss, or both")
-    group.add_argument("--tensorboard", metavar="DIR", help="folder for events of TensorBoard")
+# Options that a written recipe does not have: they belong to one call, not to the training.
+_OF_A_CALL = {
+    "run",
+    "json",
+    "resume",
+    "load_epoch",
+    "model_prefix",
+    "recipe",
+    "write_recipe",
+    "test_io",
+    "all_commands",
+}
+_AREA = ("min_random_area", "max_random_area", "min_random_aspect_ratio", "max_random_aspect_ratio")
+# Options of record files that make images of a published data set go through `ImageBatches`.
+_RESHAPING = ("image_shape", "random_resized_crop", *_AREA)
 
 
 def complete(arguments: argparse.Namespace) -> None:
@@ -214,20 +83,28 @@ def complete(arguments: argparse.Namespace) -> None:
     Raises:
         ArgumentError: An option is out of range, or has no effect.
     """
+    apply_recipe(arguments)
     kind = _kind(arguments)
     _refuse_what_cannot_act(arguments, kind)
     _refuse_contradictions(arguments)
-    shape = arguments.image_shape
-    if isinstance(shape, str):
-        parts = _numbers("--image-shape", shape, int)
-        if len(parts) != 3 or min(parts) < 1:
-            raise ArgumentError(f"--image-shape: expected 3 positive numbers, got {shape!r}")
-        arguments.image_shape = parts
+    check_regimen(arguments)
+    for name in ("image_shape", "test_image_shape"):
+        shape = getattr(arguments, name)
+        if isinstance(shape, str):
+            parts = _numbers(_flag(name), shape, int)
+            if len(parts) != 3 or min(parts) < 1:
+                raise ArgumentError(f"{_flag(name)}: expected 3 positive numbers, got {shape!r}")
+            setattr(arguments, name, parts)
     for name in ("rgb_mean", "rgb_std"):
         text = getattr(arguments, name)
         if isinstance(text, str):
             setattr(arguments, name, _numbers(_flag(name), text, float))
-    for name, value in {"mom": 0.9, "workers": 0, "fill_value": 0, **DEFAULTS[kind]}.items():
+    usual = {"mom": 0.9, "workers": 0, "fill_value": 0, **USUAL, **DEFAULTS[kind]}
+    if arguments.lr_schedule not in (None, "step"):
+        usual["lr_step_epochs"] = ""
+    if arguments.random_resized_crop and kind != "records":
+        usual["random_crop"] = 0
+    for name, value in usual.items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
     arguments.lr_step_epochs = _numbers("--lr-step-epochs", arguments.lr_step_epochs, int)
@@ -253,22 +130,42 @@ def _kind(arguments: argparse.Namespace) -> str:
     return "records" if arguments.data_train else "benchmark"
 
 
+def uses_pipeline(arguments: argparse.Namespace) -> bool:
+    """Whether images are made one by one, by `images.ImageBatches`."""
+    names = [*PIPELINE] if arguments.data_train else [*PIPELINE, *_RESHAPING]
+    if arguments.dataset and isinstance(arguments.image_shape, tuple):  # after `complete`
+        usual = DEFAULTS[arguments.dataset]["image_shape"]
+        if arguments.image_shape == usual:
+            names = [name for name in names if name != "image_shape"]
+    return any(getattr(arguments, name) is not None for name in names)
+
+
+def _without_effect(arguments: argparse.Namespace, kind: str) -> list[str]:
+    """Return the names of options that do not act on this data source."""
+    all_names = [row[0].replace("-", "_") for row in AUGMENTATION]
+    if kind == "benchmark":
+        names = [*FOR_RECORDS, *all_names, *PIPELINE, *POLICY, *FOR_TRAINING]
+        return [*names, "rgb_mean", "rgb_std", "workers"]
+    if uses_pipeline(arguments):
+        names = [name for name in all_names if name not in OF_PIPELINE]
+        names += ["data_train_idx", "data_val_idx", "data_nthreads"]
+        return names if kind == "records" else [*names, "data_val", "num_classes"]
+    if kind == "records":
+        return ["workers", *POLICY]
+    names = [name for name in all_names if name not in IN_MEMORY]
+    return [*FOR_RECORDS, *names, *POLICY, "image_shape", "num_classes"]
+
+
 def _refuse_what_cannot_act(arguments: argparse.Namespace, kind: str) -> None:
     """Raise an error for options that have no effect on this data source."""
-    names = [row[0].replace("-", "_") for row in AUGMENTATION]
-    idle: list[str] = []
-    if kind != "records":
-        idle += [*FOR_RECORDS, *(name for name in names if name not in IN_MEMORY)]
-    if kind == "benchmark":
-        idle += [*IN_MEMORY, "rgb_mean", "rgb_std", "workers", *FOR_TRAINING]
-    elif kind == "records":
-        idle += ["workers"]
-    else:
-        idle += ["image_shape", "num_classes"]
-    for name in idle:
+    for name in _without_effect(arguments, kind):
         if getattr(arguments, name) is not None:
+            advice = ""
+            if kind != "benchmark" and uses_pipeline(arguments):
+                flags = ", ".join(_flag(x) for x in PIPELINE if getattr(arguments, x) is not None)
+                advice = f" together with {flags}" if flags else ""
             raise ArgumentError(
-                f"{_flag(name)}: expected data that it acts on, got {_data_flag(kind)}"
+                f"{_flag(name)}: expected data that it acts on, got {_data_flag(kind)}{advice}"
             )
     for name in FOR_TRAINING:
         if arguments.test_io and getattr(arguments, name) is not None:
@@ -279,7 +176,7 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
     """Raise an error for options that exclude each other, or lack one that they need."""
     if arguments.gpus is not None and arguments.ctx is not None:
         raise ArgumentError("train: expected one of --gpus and --ctx, got both")
-    if "async" in arguments.kv_store.lower():
+    if "async" in (arguments.kv_store or "").lower():
         raise ArgumentError(
             f"--kv-store: expected local, device or dist_sync, got {arguments.kv_store!r}; write a "
             "program with a Trainer, and start it with `gluonish launch`"
@@ -291,12 +188,12 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
         raise ArgumentError("train: expected --model-prefix with --resume and --load-epoch")
     if arguments.warmup_strategy is not None and not arguments.warmup_epochs:
         raise ArgumentError("--warmup-strategy: expected --warmup-epochs of 1 or more with it")
-    if arguments.gc_threshold is not None and arguments.gc_type == "none":
+    if arguments.gc_threshold is not None and arguments.gc_type in (None, "none"):
         raise ArgumentError("--gc-threshold: expected --gc-type 2bit with it, got none")
-    if arguments.mom is not None and arguments.optimizer.lower() not in WITH_MOMENTUM:
+    optimizer = (arguments.optimizer or USUAL["optimizer"]).lower()
+    if arguments.mom is not None and optimizer not in WITH_MOMENTUM:
         raise ArgumentError(
-            f"--mom: expected one of the optimizers {', '.join(WITH_MOMENTUM)}, got "
-            f"{arguments.optimizer}"
+            f"--mom: expected one of the optimizers {', '.join(WITH_MOMENTUM)}, got {optimizer}"
         )
 
 
@@ -310,6 +207,7 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
     least = {"num_epochs": 1, "batch_size": 1, "num_classes": 2, "save_period": 1}
     least |= {"workers": 0, "warmup_epochs": 0, "disp_batches": 0, "seed": 0, "wd": 0}
     least |= {"load_epoch": 0, "num_examples": 1, "data_nthreads": 1, "pad_size": 0}
+    least |= {"repeated_aug": 1, "augment_ops": 0, "augment_magnitude": 0, "augment_std": 0}
     for name, bound in least.items():
         value = getattr(arguments, name)
         if value is not None and not value >= bound:
@@ -317,6 +215,16 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
     if not arguments.lr > 0:
         raise ArgumentError(f"--lr: expected a positive number, got {arguments.lr}")
     channels = arguments.image_shape[0]
+    test_shape = arguments.test_image_shape
+    if test_shape is not None and test_shape[0] != channels:
+        raise ArgumentError(
+            f"--test-image-shape: expected {channels} channels, as of --image-shape, got "
+            f"{test_shape[0]}"
+        )
+    if arguments.test_crop is not None and not 0 < arguments.test_crop <= 1:
+        raise ArgumentError(
+            f"--test-crop: expected a number above 0 and up to 1, got {arguments.test_crop}"
+        )
     for name in ("rgb_mean", "rgb_std"):
         values = getattr(arguments, name)
         if len(values) != channels:
@@ -397,9 +305,38 @@ def augmentation(arguments: argparse.Namespace) -> dict[str, Any]:
 def recorded(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options that a checkpoint stores, as JSON values."""
     kept = {name: value for name, value in vars(arguments).items() if name not in _NOT_RECORDED}
+    if arguments.lr_schedule in ("cosine", "linear", "one-cycle"):  # which end with the training
+        kept["num_epochs"] = arguments.num_epochs
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in sorted(kept.items())
+    }
+
+
+def settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return all options of a training after `complete`, as a recipe states them.
+
+    Those without an effect and without a value are left out.
+    """
+    kind = _kind(arguments)
+    idle = {*_OF_A_CALL, *_without_effect(arguments, kind)}
+    if arguments.optimizer.lower() not in WITH_MOMENTUM:
+        idle.add("mom")
+    if not arguments.warmup_epochs:
+        idle.add("warmup_strategy")
+    if arguments.gc_type == "none":
+        idle.add("gc_threshold")
+    if not arguments.benchmark:
+        idle.add("benchmark")
+    schedule = arguments.lr_schedule or "step"
+    if schedule != "plateau" and not (schedule == "step" and arguments.lr_step_epochs):
+        idle.add("lr_factor")
+    if kind in DEFAULTS and arguments.dataset and not uses_pipeline(arguments):
+        idle.add("image_shape")
+    return {
+        name: value
+        for name, value in vars(arguments).items()
+        if name not in idle and value not in (None, "", ())
     }
 
 

@@ -29,7 +29,7 @@ from gluonish.tools.train.ranks import Ranks, share
 Array = np.ndarray[Any, Any]
 
 DATASETS = ("digits", "mnist", "fashion-mnist", "cifar10", "cifar100")
-_DIGITS_MAXIMUM = 16  # pixels of the UCI digits are 0 to 16
+DIGITS_MAXIMUM = 16  # pixels of the UCI digits are 0 to 16
 _ORDER, _CHANGES = 0, 1  # purposes of random generators, as part of their seeds
 
 
@@ -48,7 +48,7 @@ def load_images(name: str, train: bool) -> tuple[Array, Array]:
     """
     if name == "digits":
         images, labels = load_digits(train)
-        return (images.transpose(0, 2, 3, 1) * _DIGITS_MAXIMUM).astype(np.uint8), labels
+        return (images.transpose(0, 2, 3, 1) * DIGITS_MAXIMUM).astype(np.uint8), labels
     kinds: dict[str, Any] = {
         "mnist": MNIST,
         "fashion-mnist": FashionMNIST,
@@ -219,13 +219,13 @@ class DatasetBatches:
         self.image_shape = (channels, height, width)
         batches = PixelBatches(*train, batch_size, changes, seed, samples, part)
         self.batches_per_epoch = len(batches)
-        self._epoch = _EpochSampler(len(batches))
+        self._epoch = EpochSampler(len(batches))
         self._training = DataLoader(
-            batches, 1, sampler=self._epoch, batchify_fn=_only_batch, num_workers=workers
+            batches, 1, sampler=self._epoch, batchify_fn=only_batch, num_workers=workers
         )
         # If the last batch has another shape, the network is planned a second time, once.
         self._validation = DataLoader(
-            PixelBatches(*test, batch_size, changes, None, part=part), 1, batchify_fn=_only_batch
+            PixelBatches(*test, batch_size, changes, None, part=part), 1, batchify_fn=only_batch
         )
 
     def training(self, epoch: int) -> Iterator[Batch]:
@@ -242,7 +242,7 @@ class DatasetBatches:
         """Do nothing: the loaders stop their workers when they are deleted."""
 
 
-class _EpochSampler:
+class EpochSampler:
     """A sampler that returns the numbers of an epoch's batches in the training run."""
 
     def __init__(self, count: int) -> None:
@@ -256,10 +256,10 @@ class _EpochSampler:
         return self._count
 
 
-def _only_batch(samples: Sequence[tuple[Array, Array]]) -> list[Any]:
+def only_batch(samples: Sequence[tuple[Array, ...]]) -> list[Any]:
     """Convert the only sample, which is a whole batch, to NDArrays."""
-    ((images, labels),) = samples
-    return [array(images), array(labels)]
+    (parts,) = samples
+    return [array(part) for part in parts]
 
 
 def count_records(path: str) -> int:

@@ -26,18 +26,24 @@ class Progress:
         epochs: Number of epochs.
         batches: Number of batches in the epoch.
         every: Number of batches between reports; 0 for none.
+        form: ``"bar"``, ``"lines"``, ``"none"``, or ``"auto"`` as above.
     """
 
-    def __init__(self, epoch: int, epochs: int, batches: int, every: int) -> None:
+    def __init__(
+        self, epoch: int, epochs: int, batches: int, every: int, form: str = "auto"
+    ) -> None:
         self._epoch = epoch
         self._every = every
         self._batch = 0
         self._samples = 0
         self._since = perf_counter()
         self._bar: Any = None
-        if shows_progress():
+        if form == "none":
+            self._every = 0
+        elif form == "bar" or (form == "auto" and shows_progress()):
             label = f"epoch {epoch + 1}/{epochs}"
-            self._bar = progress_bar(total=batches, desc=label, unit="batch", leave=False)
+            options = {"disable": False, "leave": False, "unit": "batch"}
+            self._bar = progress_bar(total=batches, desc=label, **options)
 
     def __enter__(self) -> "Progress":
         return self

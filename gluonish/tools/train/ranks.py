@@ -12,6 +12,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.gluon.parameter import Parameter
 from gluonish.kvstore import create
 from gluonish.kvstore.create import SYNCHRONOUS
+from gluonish.ndarray import NDArray
 
 
 class Ranks:
@@ -56,8 +57,19 @@ class Ranks:
             return
         of_ranks = self.gather([parameter.data().asnumpy() for parameter in parameters])
         for parameter, values in zip(parameters, zip(*of_ranks, strict=True), strict=True):
-            mean = np.mean(values, axis=0, dtype=np.float64)
-            parameter.set_data(mean.astype(values[0].dtype))
+            parameter.set_data(_mean(values))
+
+    def average_arrays(self, arrays: Sequence[NDArray]) -> None:
+        """Replace arrays by their means over the processes."""
+        if self.size == 1 or not arrays:
+            return
+        of_ranks = self.gather([x.asnumpy() for x in arrays])
+        for x, values in zip(arrays, zip(*of_ranks, strict=True), strict=True):
+            x[:] = _mean(values)
+
+
+def _mean(values: Sequence[Any]) -> Any:
+    return np.mean(values, axis=0, dtype=np.float64).astype(values[0].dtype)
 
 
 def share(count: int, part: int, parts: int) -> slice:

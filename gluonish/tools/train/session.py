@@ -4,6 +4,7 @@ import argparse
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,17 +19,29 @@ from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.trainer import Trainer
-from gluonish.lr_scheduler import FactorScheduler, LRScheduler, MultiFactorScheduler
+from gluonish.gluon.utils import WeightAverage
+from gluonish.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from gluonish.ndarray import save as save_arrays
 from gluonish.symbol.name import NameManager
 from gluonish.tools.train.checkpoint import Checkpoints, Record, write_json
-from gluonish.tools.train.defaults import WITH_MOMENTUM
 from gluonish.tools.train.loop import Batches, Learner, Scores, derived_seed
 from gluonish.tools.train.networks import make_initializer, make_network
-from gluonish.tools.train.options import recorded
+from gluonish.tools.train.options import recorded, settings
 from gluonish.tools.train.progress import Progress, plot_history, shown
 from gluonish.tools.train.ranks import Ranks
+from gluonish.tools.train.recipe import write_recipe
+from gluonish.tools.train.regimen import (
+    Best,
+    leave_out_of_decay,
+    make_loss,
+    make_schedule,
+    mixes,
+    optimizer_arguments,
+    optimizer_settings,
+)
 
 _DRAW_AFTER_S = 60  # minimum seconds between plots during training
+_STATISTICS = ("running_mean", "running_var")
 _INITIAL = 0xFFFFFFFF  # in place of the epoch in the seed of the initial weights
 
 
@@ -44,6 +57,7 @@ class Session:
     Attributes:
         learner: Network and trainer.
         record: The progress so far.
+        batches_per_epoch: Number of training batches in an epoch, a multiple of ``--accumulate``.
 
     Raises:
         ArgumentError: Options contradict each other.
@@ -61,18 +75,45 @@ class Session:
         self._contexts = list(contexts)
         self._source = source
         prefix = arguments.model_prefix
-        self._checkpoints = None if prefix is None else Checkpoints(prefix)
+        self._checkpoints = None if prefix is None else Checkpoints(prefix, bool(arguments.ema))
         self.record = Record(options=recorded(arguments))
         self._drawn_s = perf_counter()  # time of the last plot
+        updates = source.batches_per_epoch // arguments.accumulate
+        if not updates:
+            raise ArgumentError(
+                f"--accumulate: expected up to the {source.batches_per_epoch} batches of an epoch, "
+                f"got {arguments.accumulate}"
+            )
+        self.batches_per_epoch = updates * arguments.accumulate
+        usual = "validation" if arguments.dataset or arguments.data_val else "training"
+        # Written on demand, since each improvement costs a file.
+        wanted = (arguments.best_metric, arguments.early_stop, arguments.ema)
+        self._keeps_best = any(x is not None for x in wanted)
+        self._best = Best(arguments.best_metric or f"{usual}-accuracy")
         seed_all(derived_seed(arguments.seed, _INITIAL))
         net = self._make_network()
-        schedule = make_schedule(arguments, source.batches_per_epoch)
-        trainer = self._make_trainer(net, schedule)
-        self.learner = Learner(net, trainer, contexts, arguments.dtype, arguments.hybridize, ranks)
+        self._schedule = make_schedule(arguments, updates, self._best.mode)
+        trainer = self._make_trainer(net, self._schedule)
+        self._average = None if arguments.ema is None else WeightAverage(net, arguments.ema)
+        loss = make_loss(arguments, True)
+        same = arguments.label_smoothing == 0 and not mixes(arguments)
+        same &= arguments.bce_threshold is None
+        self.learner = Learner(
+            net,
+            trainer,
+            contexts,
+            arguments.dtype,
+            arguments.hybridize,
+            ranks,
+            (loss, loss if same else make_loss(arguments, False)),
+            arguments.amp,
+            arguments.accumulate,
+            self._average,
+        )
         self._statistics = [
             parameter
             for parameter in net.collect_params().values()
-            if parameter.name.endswith(("running_mean", "running_var"))
+            if parameter.name.endswith(_STATISTICS)
         ]
 
     def _make_network(self) -> HybridBlock:
@@ -83,6 +124,7 @@ class Session:
                 arguments.num_layers,
                 self._source.image_shape,
                 arguments.num_classes,
+                {"drop_path": arguments.drop_path, "dropout": arguments.dropout},
             )
         net.initialize(make_initializer(arguments.initializer), ctx=self._contexts)
         net.cast(arguments.dtype)
@@ -95,23 +137,19 @@ class Session:
 
     def _make_trainer(self, net: HybridBlock, schedule: LRScheduler | None) -> Trainer:
         arguments = self._arguments
-        settings: dict[str, Any] = {
-            "learning_rate": arguments.lr,
-            "wd": arguments.wd,
-            "lr_scheduler": schedule,
-            "multi_precision": arguments.dtype != "float32",
-        }
-        if arguments.optimizer.lower() in WITH_MOMENTUM:
-            settings["momentum"] = arguments.mom
+        if arguments.wd_matrices_only:
+            leave_out_of_decay(net._collect_params_with_prefix())
         compression = None
         if arguments.gc_type != "none":
             compression = {"type": arguments.gc_type, "threshold": arguments.gc_threshold}
         return Trainer(
             net.collect_params(),
             arguments.optimizer,
-            settings,
+            optimizer_settings(arguments, schedule),
             kvstore=arguments.kv_store if self._ranks.store is None else self._ranks.store,
             compression_params=compression,
+            accumulate=arguments.accumulate,
+            clip_global_norm=arguments.clip_grad_norm,
         )
 
     def restore(self) -> None:
@@ -154,9 +192,15 @@ class Session:
         # The command line takes precedence over the options in the states.
         optimizer = learner.trainer.optimizer
         optimizer.lr_scheduler = schedule
-        for name in ("lr", "wd", "momentum"):
+        given = optimizer_arguments(arguments.opt_set)
+        for name in ("lr", "wd", "momentum", "clip_gradient", *given):
             if hasattr(fresh, name):
                 setattr(optimizer, name, getattr(fresh, name))
+        learner.precision.set_state(record.loss_scale)
+        if self._average is not None:
+            self._average.load(str(checkpoints.average_path(newest)))
+        for entry in record.history:
+            self._judge(entry)
         print(f"goes on after epoch {newest} of {checkpoints.prefix}", flush=True)
 
     def _load_parameters(self, epoch: int) -> None:
@@ -166,7 +210,9 @@ class Session:
         self.learner.net.load_parameters(path, ctx=self._contexts)
         self.record.epoch = epoch
         optimizer = self.learner.trainer.optimizer
-        optimizer.begin_num_update = optimizer.num_update = epoch * self._source.batches_per_epoch
+        optimizer.begin_num_update = optimizer.num_update = (
+            epoch * self.batches_per_epoch // self._arguments.accumulate
+        )
         print(f"starts from the parameters in {path}, with a new optimizer", flush=True)
 
     def _tell_changes(self, before: dict[str, Any]) -> None:
@@ -187,6 +233,9 @@ class Session:
     def run(self) -> None:
         """Train the remaining epochs."""
         arguments = self._arguments
+        if self._checkpoints is not None and self._ranks.is_first:
+            path = self._checkpoints.path("-recipe.yaml")
+            write_recipe(path, settings(arguments), f"the training of {path.name}")
         with ExitStack() as stack:
             writers = {}
             if arguments.tensorboard is not None and self._ranks.is_first:
@@ -196,20 +245,48 @@ class Session:
                     )
                     stack.callback(writers[part].close)
             for epoch in range(self.record.epoch, arguments.num_epochs):
+                if self._has_stopped():
+                    break
                 entry = self._run_epoch(epoch)
                 self.record.epoch = epoch + 1
                 self.record.history.append(entry)
                 self._report(entry, writers)
-                if (epoch + 1) % arguments.save_period == 0 or epoch + 1 == arguments.num_epochs:
+                if self._judge(entry) and self._keeps_best:
+                    self._save_best()
+                last = epoch + 1 == arguments.num_epochs or self._has_stopped()
+                if last or (epoch + 1) % arguments.save_period == 0:
                     self._save()
         self._draw()
+        best = self._best
+        if self._has_stopped():
+            print(f"ends early: {best.name} has not improved for {best.waited} epochs", flush=True)
         if self._checkpoints is not None and self.record.history:
+            if best.epoch and self._keeps_best:
+                print(
+                    f"best {best.name}: {best.value:.6f} after epoch {best.epoch}: "
+                    f"{self._checkpoints.best_path}",
+                    flush=True,
+                )
             print(f"learning curves: {self._checkpoints.path('-curves.png')}", flush=True)
 
+    def _judge(self, entry: dict[str, Any]) -> bool:
+        """Show an epoch's metric to what depends on it; return whether it is the best."""
+        if isinstance(self._schedule, ReduceLROnPlateau):
+            self._schedule.step(self._best.of(entry))
+        return self._best.add(entry)
+
+    def _has_stopped(self) -> bool:
+        patience = self._arguments.early_stop
+        return patience is not None and self._best.waited >= patience
+
     def files(self) -> dict[str, Any]:
-        """Return the paths of the last checkpoint's parameters and of the plot; None without."""
+        """Return the best epoch, and the paths of parameters and of the plot; None without."""
         checkpoints = self._checkpoints if self.record.history else None
+        best = self._best
+        kept = (checkpoints and self._keeps_best and checkpoints.best_path) or None
+        found = {"metric": best.name, "epoch": best.epoch, "value": best.value}
         return {
+            "best": {**found, "parameters": kept},
             "parameters": checkpoints and checkpoints.params_path(self.record.epoch),
             "curves": checkpoints and checkpoints.path("-curves.png"),
         }
@@ -221,9 +298,11 @@ class Session:
         seed_all(derived_seed(arguments.seed, epoch, *others))
         losses = arguments.loss.split(",") if arguments.loss else []
         training = Scores(arguments.top_k, losses)
-        count = source.batches_per_epoch
-        with Progress(epoch, arguments.num_epochs, count, arguments.disp_batches) as progress:
-            speed = self.learner.train(source.training(epoch), training, progress)
+        count = self.batches_per_epoch
+        shows = (arguments.disp_batches, arguments.progress)
+        with Progress(epoch, arguments.num_epochs, count, *shows) as progress:
+            batches = islice(source.training(epoch), count)
+            speed = self.learner.train(batches, training, progress)
         entry: dict[str, Any] = {
             "epoch": epoch + 1,
             "lr": self.learner.trainer.learning_rate,
@@ -232,10 +311,25 @@ class Session:
             "validation": {},
         }
         self._ranks.average(self._statistics)
-        batches = source.validation()
-        if batches is not None:
-            entry["validation"] = self.learner.evaluate(batches, Scores(arguments.top_k, losses))
+        self.record.loss_scale = self.learner.precision.state()
+        with self._evaluated_weights():
+            validation = source.validation()
+            if validation is not None:
+                scores = Scores(arguments.top_k, losses)
+                entry["validation"] = self.learner.evaluate(validation, scores)
         return entry
+
+    @contextmanager
+    def _evaluated_weights(self) -> Iterator[None]:
+        """Give the network the averages of its weights, if there are any."""
+        if self._average is None:
+            yield
+            return
+        self._ranks.average_arrays(
+            [x for name, x in self._average.values.items() if name.endswith(_STATISTICS)]
+        )
+        with self._average.applied():
+            yield
 
     def _report(self, entry: dict[str, Any], writers: dict[str, Any]) -> None:
         number = entry["epoch"] - 1  # MXNet counts from 0
@@ -264,17 +358,31 @@ class Session:
             self._draw()
         print(f'Saved checkpoint to "{checkpoints.params_path(self.record.epoch)}"', flush=True)
 
-    def _write(self, epoch: int) -> None:
-        """Write symbol and parameters, which MXNet can read, and the optimizer's states."""
-        assert self._checkpoints is not None
+    def _save_best(self) -> None:
+        """Write the weights that were evaluated, after the best epoch so far."""
+        checkpoints = self._checkpoints
+        if checkpoints is None or not self._ranks.is_first:
+            return
+        with self._evaluated_weights():
+            _, values = self._symbol_and_values()
+            save_arrays(str(checkpoints.best_path), values)
+
+    def _symbol_and_values(self) -> tuple[Any, dict[str, Any]]:
         net = self.learner.net
         symbol = net(sym.var("data"))
         parameters = {
             parameter._full_name: parameter for parameter in net.collect_params().values()
         }
-        values = values_by_name(parameters, symbol.list_auxiliary_states())
+        return symbol, values_by_name(parameters, symbol.list_auxiliary_states())
+
+    def _write(self, epoch: int) -> None:
+        """Write symbol and parameters, which MXNet can read, and the states."""
+        assert self._checkpoints is not None
+        symbol, values = self._symbol_and_values()
         write_model("train", symbol, values, self._checkpoints.export_prefix, epoch, True)
         self.learner.trainer.save_states(self._checkpoints.states_path(epoch))
+        if self._average is not None:
+            self._average.save(str(self._checkpoints.average_path(epoch)))
 
     def _draw(self) -> None:
         if self._checkpoints is not None and self.record.history and self._ranks.is_first:
@@ -287,25 +395,3 @@ def seed_all(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # samplers and transforms draw from it
     nd.random.seed(seed)
-
-
-def make_schedule(arguments: argparse.Namespace, batches_per_epoch: int) -> LRScheduler | None:
-    """Return the schedule of the learning rate, or None if it is constant.
-
-    Args:
-        arguments: The options.
-        batches_per_epoch: Number of updates in an epoch.
-    """
-    warmup: dict[str, Any] = {
-        "base_lr": arguments.lr,
-        "warmup_steps": arguments.warmup_epochs * batches_per_epoch,
-        # A constant warm-up keeps this value, so 0 would mean no training.
-        "warmup_begin_lr": 0 if arguments.warmup_strategy == "linear" else arguments.lr / 10,
-        "warmup_mode": arguments.warmup_strategy,
-    }
-    if arguments.lr_step_epochs:
-        steps = [epoch * batches_per_epoch for epoch in arguments.lr_step_epochs]
-        return MultiFactorScheduler(steps, arguments.lr_factor, **warmup)
-    if arguments.warmup_epochs:
-        return FactorScheduler(warmup["warmup_steps"], 1, **warmup)
-    return None

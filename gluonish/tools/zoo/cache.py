@@ -19,6 +19,7 @@ from gluonish.model_zoo.model_store import (
     short_hash,
     weights_path,
 )
+from gluonish.model_zoo.other_weights import converted_weights
 from gluonish.model_zoo.pretrained.timm_vit import vision_transformer_names
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.ndarray import zeros
@@ -92,7 +93,10 @@ def list_networks(arguments: argparse.Namespace) -> int:
     for name in _progress(names, "list"):
         count = sum(math.prod(shape) for shape in shapes_of(name).values())
         published = name in WEIGHT_HASHES
-        cached = published and weights_path(name, arguments.root).is_file()
+        cached = published and (
+            weights_path(name, arguments.root).is_file()
+            or converted_weights(name, models_folder(arguments.root)) is not None
+        )
         networks.append(
             {
                 "name": name,

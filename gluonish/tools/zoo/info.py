@@ -9,7 +9,13 @@ from typing import Any
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import ArgumentError, nearest
 from gluonish.model_zoo.foreign import open_checkpoint
-from gluonish.model_zoo.model_store import WEIGHT_HASHES, weights_path, weights_url
+from gluonish.model_zoo.model_store import (
+    WEIGHT_HASHES,
+    models_folder,
+    weights_path,
+    weights_url,
+)
+from gluonish.model_zoo.other_weights import TORCHVISION, converted_weights
 from gluonish.model_zoo.registry import model_names
 from gluonish.ndarray.array_file import kind_of, read_array_list
 from gluonish.ndarray.array_writer import PARAMS
@@ -78,7 +84,12 @@ def _network(name: str, root: str | None) -> tuple[list[Array], dict[str, object
         return arrays, {"published": "no weights"}
     path = weights_path(name, root)
     where = str(path) if path.is_file() else f"no; expected at {path}"
-    return arrays, {"sha1": WEIGHT_HASHES[name], "source": weights_url(name), "cached": where}
+    facts = {"sha1": WEIGHT_HASHES[name], "source": weights_url(name), "cached": where}
+    if name in TORCHVISION:
+        converted = converted_weights(name, models_folder(root))
+        facts["other source"] = f"{TORCHVISION[name].url} (torchvision), with other values"
+        facts["cached from it"] = str(converted or "no")
+    return arrays, facts
 
 
 def _file(path: Path) -> tuple[list[Array], dict[str, object]]:

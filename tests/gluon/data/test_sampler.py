@@ -6,6 +6,7 @@ from gluonish.gluon.data import (
     BatchSampler,
     FilterSampler,
     RandomSampler,
+    RepeatAugSampler,
     Sampler,
     SequentialSampler,
     SplitSampler,
@@ -96,3 +97,39 @@ def test_dropping_gives_no_index_twice() -> None:
 def test_shares_that_cannot_be_are_refused(arguments: tuple[int, ...], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         SplitSampler(*arguments)
+
+
+def test_repeated_augmentation_has_each_index_several_times_in_a_row() -> None:
+    sampler = RepeatAugSampler(9, num_repeats=3, generator=np.random.default_rng(1))
+    found = np.array(list(sampler)).reshape(3, 3)
+    assert len(sampler) == 9
+    assert (found == found[:, :1]).all()
+    assert len(set(found[:, 0].tolist())) == 3
+    whole = list(RepeatAugSampler(4, 2, num_samples=8))
+    assert sorted(whole) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert len(list(RepeatAugSampler(10))) == 10
+
+
+def test_repeated_augmentation_follows_its_generator() -> None:
+    first, second = (
+        list(RepeatAugSampler(50, generator=np.random.default_rng(7))) for _ in range(2)
+    )
+    assert first == second
+    sampler = RepeatAugSampler(50, generator=np.random.default_rng(7))
+    assert list(sampler) != list(sampler)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((-1,), "length"),
+        ((5, 0), "num_repeats"),
+        ((5, 2, 11), "num_samples up to 10"),
+        ((5, 2, -1), "num_samples"),
+    ],
+)
+def test_repeated_augmentation_refuses_numbers_out_of_range(
+    arguments: tuple[int, ...], message: str
+) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        RepeatAugSampler(*arguments)

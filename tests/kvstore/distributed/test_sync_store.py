@@ -138,6 +138,7 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
     "lars": {"learning_rate": 0.1},
     "lbsgd": {"learning_rate": 0.1},
     "lion": {"learning_rate": 0.01},
+    "lookahead": {"optimizer": "adam", "learning_rate": 0.01, "k": 2},
     "nadam": {"learning_rate": 0.01},
     "radam": {"learning_rate": 0.01},
     "nag": {"learning_rate": 0.1, "momentum": 0.9},

@@ -51,6 +51,8 @@ class LearningRateCurve:
     def suggestion(self) -> float:
         """The learning rate where the smoothed loss falls fastest over the rate's logarithm.
 
+        The first tenth of the rates is left out, since averages of few losses vary.
+
         Raises:
             ArgumentError: There are fewer than three rates, or the loss never falls.
         """
@@ -60,7 +62,8 @@ class LearningRateCurve:
                 "with a lower rate"
             )
         slopes = np.gradient(np.array(self.smoothed), np.log(self.rates))
-        steepest = int(slopes.argmin())
+        first = len(slopes) // 10
+        steepest = first + int(slopes[first:].argmin())
         if slopes[steepest] >= 0:
             raise ArgumentError(
                 "LearningRateCurve: expected a loss that falls at some rate, got one that never "

@@ -141,6 +141,12 @@ def test_suggestion_is_the_steepest_fall() -> None:
         _ = LearningRateCurve([1.0], [1.0], [1.0]).suggestion
 
 
+def test_the_noise_of_the_first_losses_is_no_suggestion() -> None:
+    rates = [10.0 ** (i / 10) for i in range(30)]
+    smoothed = [9.0, 5.0, *(5 - i / 100 for i in range(18)), *(4 - i / 10 for i in range(10))]
+    assert LearningRateCurve(rates, smoothed, smoothed).suggestion == rates[20]
+
+
 def test_picture_is_saved(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     rates = [0.001, 0.01, 0.1]

@@ -25,13 +25,17 @@ from gluonish.core.errors import DownloadError, FileFormatError, NotSupportedErr
 from gluonish.core.files import DEFLATE_RATIO, open_to_read, path_text
 from gluonish.gluon.data.dataset import Dataset
 from gluonish.gluon.download import (
+    OtherSource,
+    WrongArchiveError,
     check_sha1,
     download,
     exclusive,
     extract_members,
     is_published,
     make_folder,
+    obtain_elsewhere,
     published_url,
+    tell_source,
 )
 from gluonish.io.mnist_iter import read_idx
 from gluonish.ndarray import NDArray, array
@@ -89,13 +93,31 @@ class DownloadedDataset(Dataset):
         return 0 if self._label is None else len(self._label)
 
 
-def fetch(path: Path, namespace: str, sha1: str) -> Path:
-    """Return the path of a published file; download it if it is missing or damaged.
+# Where the authors of the data sets publish them, and torchvision's mirror of MNIST. The content is
+# the same: it is checked by the SHA-1 that MXNet published.
+OTHER_SOURCES: dict[str, tuple[tuple[str, str], ...]] = {
+    "mnist": (("torchvision", "https://ossci-datasets.s3.amazonaws.com/mnist/"),),
+    "fashion-mnist": (
+        ("Zalando Research", "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"),
+    ),
+    "cifar10": (("the University of Toronto", "https://www.cs.toronto.edu/~kriz/"),),
+    "cifar100": (("the University of Toronto", "https://www.cs.toronto.edu/~kriz/"),),
+}
+# The largest published file, CIFAR-10's archive, has 170 MB.
+_MAX_NBYTES = 1 << 30
+
+
+def fetch(path: Path, namespace: str, sha1: str, accept: Callable[[Path], object]) -> None:
+    """Download a published file if it is missing or damaged, and use its content.
+
+    If MXNet's repository does not serve it, other sources are asked, unless
+    ``MXNET_GLUON_OTHER_SOURCES`` is 0. Their content is the same.
 
     Args:
         path: Path of the file.
         namespace: Name of its folder in the repository.
         sha1: Published SHA-1 of the file.
+        accept: Uses the downloaded file; raises an error if the content is not the published one.
 
     Raises:
         DownloadError: The file cannot be downloaded, has another SHA-1, or does not fit on the
@@ -103,12 +125,22 @@ def fetch(path: Path, namespace: str, sha1: str) -> Path:
     """
     repository_path = f"gluon/dataset/{namespace}/{path.name}"
     try:
-        return Path(download(published_url(repository_path), path, sha1_hash=sha1))
+        download(published_url(repository_path), path, sha1_hash=sha1)
     except DownloadError as error:
-        raise DownloadError(
+        sources = [
+            OtherSource(name, address + path.name)
+            for name, address in OTHER_SOURCES.get(namespace, ())
+        ]
+        failure = DownloadError(
             f"{error}; without a network put {path.name} with the SHA-1 {sha1} into {path.parent}, "
             f"or set MXNET_GLUON_REPO to a mirror or to a folder that has {repository_path}"
-        ) from error
+        )
+        failure.__cause__ = error
+        with exclusive(path):
+            source = obtain_elsewhere(path.name, sources, path, failure, accept, _MAX_NBYTES)
+        tell_source(path.name, source, "it has the content that MXNet published")
+    else:
+        accept(path)
 
 
 # SHA-1 of the published file -> SHA-1 of the unpacked content, to accept raw and repacked files.
@@ -180,7 +212,23 @@ class MNIST(DownloadedDataset):
         """Return the unpacked content of a file."""
         path = Path(self._root) / name
         found = _local_content(path, sha1)
-        return _unpacked(fetch(path, self._namespace, sha1)) if found is None else found
+        if found is not None:
+            return found
+        contents = []
+
+        def accept(fetched: Path) -> None:
+            content = _local_content(fetched, sha1)
+            if content is None:
+                raise WrongArchiveError(
+                    f"{type(self).__name__}: expected {name} with the published content, got "
+                    "another"
+                )
+            contents.append(content)
+            if fetched != path:
+                fetched.replace(path)
+
+        fetch(path, self._namespace, sha1, accept)
+        return contents[0]
 
 
 class FashionMNIST(MNIST):
@@ -309,9 +357,13 @@ class CIFAR10(DownloadedDataset):
         with exclusive(folder / files[0][0]):
             # Another process may have created them while this one waited.
             if not _all_published(folder, files):
-                archive = fetch(folder / name, self._namespace, sha1)
                 members = {folder / name: sha1 for name, sha1 in self._train_data + self._test_data}
-                extract_members(archive, members, _MAX_MEMBER_NBYTES)
+                fetch(
+                    folder / name,
+                    self._namespace,
+                    sha1,
+                    lambda archive: extract_members(archive, members, _MAX_MEMBER_NBYTES),
+                )
 
     def _read_batch(self, path: str | Path) -> tuple[Array, Array]:
         """Return the images and labels of one file."""

@@ -158,13 +158,21 @@ class Augmentation(HostTransform):
         """
         raise NotImplementedError
 
-    def on_host(self, values: Array) -> Array:
-        """Apply the transform to a NumPy array."""
+    def augmented(self, values: Array, rng: np.random.Generator) -> Array:
+        """Apply the transform to a NumPy array, with a given generator of random numbers.
+
+        Args:
+            values: Image (height, width, channels), uint8 or floating point; not modified.
+            rng: Generator of the random numbers.
+        """
         check_pixels(type(self).__name__, values, self._colors)
-        rng = random_generator()
         if self._p < 1 and rng.random() >= self._p:
             return values
         return self.changed(values, rng)
+
+    def on_host(self, values: Array) -> Array:
+        """Apply the transform to a NumPy array."""
+        return self.augmented(values, random_generator())
 
     def forward(self, x: NDArray, *args: Any) -> Any:
         """Apply the transform.

@@ -42,10 +42,24 @@ def posterized(values: Array, bits: int) -> Array:
 
 def solarized(values: Array, threshold: float) -> Array:
     """Invert values from a threshold on, which is in units of bytes, [0, 255]."""
+    if threshold > 255:
+        return values
     if values.dtype == np.uint8:
         above = values >= np.uint8(np.ceil(threshold))
         return values ^ np.negative(above.view(np.uint8))
     return np.where(values >= threshold / 255, 1 - values, values)
+
+
+def raised(values: Array, amount: float) -> Array:
+    """Add an amount, in units of bytes, to values below 128, and limit the sum to 255."""
+    if values.dtype == np.uint8:
+        levels = np.arange(256)
+        table = np.where(levels < 128, np.minimum(levels + int(amount), 255), levels)
+        return with_tables(values, [table.astype(np.uint8)])
+    one = values.dtype.type(1)
+    return np.where(
+        values < 128 / 255, np.minimum(values + values.dtype.type(amount / 255), one), values
+    )
 
 
 def with_tables(values: Array, tables: list[Array]) -> Array:

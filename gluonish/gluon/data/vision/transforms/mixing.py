@@ -61,11 +61,20 @@ class _PairMixing(Block):
                 f"shape {values.shape} of {values.dtype}"
             )
         soft = self._soft_labels(_values(label), len(values))
-        rng = random_generator()
+        mixed, soft = self.mixed(values, soft, random_generator())
+        return _array_like(mixed, data), _array_like(soft, label)
+
+    def mixed(self, values: Array, soft: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Mix a batch of NumPy arrays, with a given generator of random numbers.
+
+        Args:
+            values: Batch of samples, uint8 or floating point; it may be modified.
+            soft: Labels (N, classes), float32.
+            rng: Generator of the random numbers.
+        """
         mixed, kept = self._mixed(values, float(rng.beta(self._alpha, self._alpha)), rng)
         kept_part = np.float32(kept)
-        soft = soft * kept_part + np.roll(soft, 1, 0) * (1 - kept_part)
-        return _array_like(mixed, data), _array_like(soft, label)
+        return mixed, soft * kept_part + np.roll(soft, 1, 0) * (1 - kept_part)
 
     def _mixed(self, values: Array, part: float, rng: np.random.Generator) -> tuple[Array, float]:
         """Return the mixed batch, possibly in ``values``, and each sample's own part of it."""

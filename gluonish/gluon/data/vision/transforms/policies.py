@@ -1,10 +1,12 @@
 """Random sequences of operations: RandAugment, TrivialAugment and AugMix.
 
-Operations and magnitudes are those of torchvision, with images of bytes as Pillow changes them.
+Operations and magnitudes are those of torchvision (of RandAugment also those of timm), with images
+of bytes as Pillow changes them.
 """
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from gluonish.gluon.data.vision.transforms.augmentation import (
     filled,
     interpolation_of,
     number_above,
+    number_from,
 )
 from gluonish.gluon.data.vision.transforms.host import Array
 from gluonish.gluon.data.vision.transforms.warp import affine_map, warped
@@ -51,10 +54,12 @@ _LEVELS: dict[str, Callable[[Array, float], Array]] = {
     "Color": lambda x, m: levels.with_saturation(x, 1 + m),
     "Contrast": lambda x, m: levels.with_contrast(x, 1 + m),
     "Sharpness": lambda x, m: levels.with_sharpness(x, 1 + m),
-    "Posterize": lambda x, m: levels.posterized(x, int(m)),
+    "Posterize": lambda x, m: levels.posterized(x, math.ceil(m)),
     "Solarize": levels.solarized,
     "AutoContrast": lambda x, m: levels.contrasted(x),
     "Equalize": lambda x, m: levels.equalized(x),
+    "Invert": lambda x, m: levels.inverted(x),
+    "SolarizeAdd": levels.raised,
 }
 
 
@@ -76,6 +81,9 @@ def operation(
         height, width = values.shape[:2]
         return warped(values, _MAPS[name](magnitude, width, height), interpolation, fill)
     return levels.on_colors(lambda colors: _LEVELS[name](colors, magnitude), values)
+
+
+_SIZES = 64  # sizes of images whose operations are kept
 
 
 def _space(
@@ -109,10 +117,25 @@ def _fewer_bits(bins: int, start: int, less: int) -> Array:
     return start - np.round(np.arange(bins) / ((bins - 1) / less)).astype(int)
 
 
+@lru_cache(maxsize=_SIZES)
 def rand_augment_space(bins: int, height: int, width: int) -> Space:
     """Return the operations of RandAugment for images of a size."""
     part = 150 / 331  # AutoAugment's largest translation, of images of 331 pixels
     return _space(bins, 0.3, (part * width, part * height), 30, 0.9, _fewer_bits(bins, 8, 4))
+
+
+def timm_space(bins: int, height: int, width: int) -> Space:
+    """Return the operations of timm's RandAugment, all of which grow with the magnitude."""
+    steps = np.linspace(0, 1, bins)
+    shift = (0.45 * width, 0.45 * height)
+    space = {
+        **_space(bins, 0.3, shift, 30, 0.9, 4 - 4 * steps),  # a part of a bit counts as one
+        "Solarize": Magnitudes(256 - 256 * steps),
+        "SolarizeAdd": Magnitudes(np.minimum(128, 110 * steps)),
+        "Invert": _NONE,
+    }
+    del space["Identity"]
+    return space
 
 
 def trivial_augment_space(bins: int) -> Space:
@@ -124,6 +147,7 @@ _AUGMIX_BINS = 10
 _EXTRA_OPERATIONS = ("Brightness", "Color", "Contrast", "Sharpness")
 
 
+@lru_cache(maxsize=_SIZES)
 def augmix_space(height: int, width: int, all_ops: bool) -> Space:
     """Return the operations of AugMix for images of a size."""
     space = _space(
@@ -134,13 +158,25 @@ def augmix_space(height: int, width: int, all_ops: bool) -> Space:
 
 
 def _drawn_operation(
-    space: Space, rng: np.random.Generator, index: Callable[[int], int]
+    space: Space, rng: np.random.Generator, index: Callable[[int], float]
 ) -> tuple[str, float]:
-    """Draw an operation; ``index`` gives the bin of its magnitude from their number."""
+    """Draw an operation; ``index`` gives the bin of its magnitude from their number.
+
+    Between two bins the magnitude is interpolated.
+    """
     name = list(space)[int(rng.integers(len(space)))]
     values, signed = space[name]
-    magnitude = float(values[index(len(values))]) if len(values) > 1 else 0.0
+    magnitude = 0.0
+    if len(values) > 1:
+        position = index(len(values))
+        if isinstance(position, int):
+            magnitude = float(values[position])
+        else:
+            magnitude = float(np.interp(position, np.arange(len(values)), values))
     return name, -magnitude if signed and rng.random() < 0.5 else magnitude
+
+
+_SPACES = {"torchvision": rand_augment_space, "timm": timm_space}
 
 
 class _Policy(Augmentation):
@@ -176,6 +212,11 @@ class RandAugment(_Policy):
         interpolation: ``"nearest"`` (0) or ``"bilinear"`` (1).
         fill: Value of pixels from outside of the image, or one for each channel, in units of the
             image; None for 0.
+        magnitude_std: Standard deviation of the magnitude, which is then drawn for each operation
+            from a normal distribution around ``magnitude``, clipped to the range of magnitudes.
+        operations: ``"torchvision"`` for the operations above. ``"timm"`` for those of timm's
+            ``rand-m{magnitude}-mstd{magnitude_std}-inc1`` (which has 11 bins): Invert and
+            SolarizeAdd, too, no Identity, and each operation is left out with probability 0.5.
 
     Inputs:
         x: (height, width, channels), of 1, 3 or 4 channels, uint8, or floating point in [0, 1].
@@ -190,7 +231,7 @@ class RandAugment(_Policy):
     References:
         E. D. Cubuk, B. Zoph, J. Shlens, Q. V. Le, RandAugment: Practical Automated Data
         Augmentation with a Reduced Search Space, NeurIPS 2020; operations and magnitudes as in
-        torchvision.
+        torchvision. Those of timm: R. Wightman, H. Touvron, H. Jégou, ResNet Strikes Back, 2021.
     """
 
     def __init__(
@@ -200,9 +241,18 @@ class RandAugment(_Policy):
         num_magnitude_bins: int = 31,
         interpolation: int | str = "nearest",
         fill: Fill | None = None,
+        *,
+        magnitude_std: float = 0.0,
+        operations: str = "torchvision",
     ) -> None:
         super().__init__(interpolation, fill)
         name = "RandAugment"
+        self._std = number_from(name, "magnitude_std", magnitude_std, 0)
+        if operations not in _SPACES:
+            raise ArgumentError(
+                f"{name}: expected operations 'torchvision' or 'timm', got {operations!r}"
+            )
+        self._operations = operations
         self._num_ops = as_int(name, "num_ops", num_ops, 0)
         self._bins = _bins_of(name, num_magnitude_bins)
         self._magnitude = as_int(name, "magnitude", magnitude, 0)
@@ -216,10 +266,17 @@ class RandAugment(_Policy):
         """Return the changed image."""
         values = np.ascontiguousarray(values)
         height, width = values.shape[:2]
-        space = rand_augment_space(self._bins, height, width)
+        space = _SPACES[self._operations](self._bins, height, width)
         for _ in range(self._num_ops):
-            values = self._apply(values, _drawn_operation(space, rng, lambda n: self._magnitude))
+            drawn = _drawn_operation(space, rng, lambda n: self._drawn_magnitude(rng))
+            if self._operations == "torchvision" or rng.random() < 0.5:
+                values = self._apply(values, drawn)
         return values
+
+    def _drawn_magnitude(self, rng: np.random.Generator) -> float:
+        if not self._std:
+            return self._magnitude
+        return min(max(float(rng.normal(self._magnitude, self._std)), 0.0), self._bins - 1.0)
 
 
 class TrivialAugmentWide(_Policy):

@@ -1,0 +1,1 @@
+"""Datasets that are read in order from shards: tar archives in WebDataset's layout, and Parquet."""

@@ -1,0 +1,269 @@
+"""ParquetDataset: a stream of the rows of Parquet files, on disks or on servers."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from random import Random
+from typing import Any, NamedTuple
+
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileFormatError,
+    NotSupportedError,
+    nearest,
+)
+from gluonish.core.files import open_to_read
+from gluonish.core.loading import IMPORT_FAILURES
+from gluonish.core.number_check import as_int
+from gluonish.gluon.data.dataset import TableRows
+from gluonish.gluon.data.shards.order import ShardStream, shuffled
+from gluonish.gluon.data.shards.shard_dataset import Shards
+from gluonish.gluon.data.shards.shard_names import is_url, shard_names
+from gluonish.gluon.download.http_stream import open_url_ranges
+
+
+class _RowGroup(NamedTuple):
+    """A row group: path or URL of its file, its number in it, and its number of rows."""
+
+    file: str
+    number: int
+    rows: int
+
+
+class _Piece(NamedTuple):
+    """Rows of a row group: the first one, and the one after the last."""
+
+    group: _RowGroup
+    first: int
+    end: int
+
+
+class ParquetDataset(ShardStream):
+    """A stream of the rows of Parquet files; samples are dicts of the values by column.
+
+    Only the chosen columns are read, some rows at a time; of a file on a server only their bytes
+    are requested. Needs pyarrow: ``pip install 'gluonish[parquet]'``.
+
+    Values are NumPy's numbers, texts (str), bytes, arrays for lists, and dicts for structs. Missing
+    numbers are NaN, by which whole numbers become floats; other missing values are None.
+
+    The files tell the number of rows, so that each worker gets an equal share of them, and each
+    process, too: rows of a row group at the border of shares are read by both. Where the rows
+    cannot be divided equally, some processes repeat a row, as `SplitSampler` does.
+
+    Args:
+        files: Path or URL (HTTP, HTTPS) of a file, or a pattern, or a list of them, as for
+            `ShardDataset`.
+        columns: Names of the columns to read; None for all.
+        batch_rows: Number of rows that are read at a time.
+        shuffle: Whether each pass has the row groups in another order, and draws rows at random
+            from a buffer.
+        buffer_size: Number of rows in the buffer, in each worker.
+        seed: Seed of the order, the same in all processes.
+        num_parts: Number of processes that share the stream: a store's ``num_workers``.
+        part_index: Number of this process, from 0: a store's ``rank``.
+        samples_per_epoch: Number of rows of a pass in each process; None for its share, once.
+        equal_parts: Whether processes give equally many rows; if not, some give one row less, and
+            no row is repeated.
+        epoch: Number of the first pass, from 0; a training that goes on after k passes has k.
+
+    Raises:
+        ArgumentError: A number is out of range, a file has not the columns, there are no rows, or a
+            pattern stands for no name or too many.
+        ArgumentTypeError: An argument has another type.
+        DownloadError: A server fails, or does not send parts of files.
+        FileFormatError: A file is truncated or corrupt.
+        MissingFileError: A path does not exist, or no path matches a pattern.
+        NotSupportedError: pyarrow is not installed, or a file has a protocol other than HTTP.
+
+    Iterating raises `FileFormatError` with the file and the row group, and `DownloadError`.
+
+    Example::
+
+        dataset = ParquetDataset("train-*.parquet", columns=("image", "label"), shuffle=True)
+        loader = DataLoader(dataset, batch_size=128, num_workers=2)
+    """
+
+    _knows_length = True
+
+    def __init__(
+        self,
+        files: Shards,
+        columns: Sequence[str] | None = None,
+        *,
+        batch_rows: int = 1024,
+        shuffle: bool = False,
+        buffer_size: int = 1000,
+        seed: int = 0,
+        num_parts: int = 1,
+        part_index: int = 0,
+        samples_per_epoch: int | None = None,
+        equal_parts: bool = True,
+        epoch: int = 0,
+    ) -> None:
+        self.columns = _column_names(columns)
+        self.batch_rows = as_int("ParquetDataset", "batch_rows", batch_rows, 1)
+        groups: list[_RowGroup] = []
+        for file in shard_names("ParquetDataset", files):
+            groups += _row_groups(file, self.columns)
+        self.num_rows = sum(group.rows for group in groups)
+        if not self.num_rows:
+            raise ArgumentError("ParquetDataset: expected at least one row, got none")
+        super().__init__(
+            groups,
+            shuffle=shuffle,
+            buffer_size=buffer_size,
+            seed=seed,
+            num_parts=num_parts,
+            part_index=part_index,
+            samples_per_epoch=samples_per_epoch,
+            equal_parts=equal_parts,
+            epoch=epoch,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of rows of a pass in this process."""
+        return self.samples_per_epoch or len(self._share())
+
+    def _share(self) -> range:
+        """Return the places of this process's rows in all of them; beyond the end they repeat."""
+        if self.equal_parts:
+            count = -(-self.num_rows // self.num_parts)
+            return range(self.part_index * count, (self.part_index + 1) * count)
+        return _division(range(self.num_rows), self.num_parts, self.part_index)
+
+    def _round(
+        self, epoch: int, number: int, worker: int, workers: int, whole: bool
+    ) -> Iterator[Any]:
+        key = f"{self.seed} {epoch} {number}"
+        groups = list(self._shards)
+        if self.shuffle:
+            Random(key).shuffle(groups)
+        places = _division(self._share(), workers, worker)
+        if whole:
+            places = range(self.num_rows)
+        rows = self._read_pieces(self._pieces(groups, places))
+        if not self.shuffle:
+            return rows
+        return shuffled(rows, self.buffer_size, Random(f"{key} {self.part_index} {worker}"))
+
+    def _pieces(self, groups: list[_RowGroup], places: range) -> Iterator[_Piece]:
+        """Yield the row groups that have rows at some places."""
+        start = 0
+        while start < places.stop:  # again from the first group beyond the last
+            for group in groups:
+                first = max(places.start - start, 0)
+                end = min(places.stop - start, group.rows)
+                if first < end:
+                    yield _Piece(group, first, end)
+                start += group.rows
+
+    def _read_pieces(self, pieces: Iterator[_Piece]) -> Iterator[dict[str, Any]]:
+        """Yield the rows of pieces; a file is opened once for those that follow one another."""
+        for file, its_pieces in groupby(pieces, lambda piece: piece.group.file):
+            with _opened(file) as parquet:
+                for piece in its_pieces:
+                    yield from self._read_piece(parquet, piece)
+
+    def _read_piece(self, parquet: Any, piece: _Piece) -> Iterator[dict[str, Any]]:
+        group, first, end = piece
+        batches = parquet.iter_batches(
+            batch_size=self.batch_rows, row_groups=[group.number], columns=self.columns
+        )
+        start = 0
+        while start < end:
+            with _format_errors(group.file, f"row group {group.number}"):
+                batch = next(batches, None)
+            if batch is None:
+                raise FileFormatError(
+                    f"{group.file}: expected {group.rows} rows in row group {group.number}, got "
+                    f"{start}"
+                )
+            low, high = max(first - start, 0), min(end - start, len(batch))
+            start += len(batch)
+            if low < high:
+                rows = TableRows(batch.slice(low, high - low))
+                yield from (rows[i] for i in range(high - low))
+
+
+def _column_names(columns: Sequence[str] | None) -> list[str] | None:
+    """Return the names of columns as a list.
+
+    Raises:
+        ArgumentError: There are none.
+        ArgumentTypeError: They are no list of names.
+    """
+    if columns is None:
+        return None
+    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise ArgumentTypeError(
+            f"ParquetDataset: expected columns to be a list of names, got {columns!r:.100}"
+        )
+    if not columns:
+        raise ArgumentError("ParquetDataset: expected at least one column, got none")
+    return list(columns)
+
+
+def _division(places: range, num_parts: int, index: int) -> range:
+    """Return one of several contiguous parts; the first parts may be longer by 1."""
+    count, longer = divmod(len(places), num_parts)
+    start = places.start + index * count + min(index, longer)
+    return range(start, start + count + (index < longer))
+
+
+def _row_groups(file: str, columns: list[str] | None) -> Iterator[_RowGroup]:
+    """Yield the row groups of a file.
+
+    Raises:
+        ArgumentError: The file has not the columns.
+    """
+    with _opened(file) as parquet:
+        names = parquet.schema_arrow.names
+        for name in columns or ():
+            if name not in names:
+                raise ArgumentError(
+                    f"ParquetDataset: expected a column {name!r} in {file}, got "
+                    f"{', '.join(names):.500}{nearest(name, names)}"
+                )
+        metadata = parquet.metadata
+        for number in range(metadata.num_row_groups):
+            yield _RowGroup(file, number, metadata.row_group(number).num_rows)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[Any]:
+    """Context manager that opens a Parquet file on a disk or a server.
+
+    Raises:
+        FileFormatError: It is not such a file.
+        NotSupportedError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow.parquet
+    except IMPORT_FAILURES as error:
+        raise NotSupportedError(
+            f"ParquetDataset: expected the package pyarrow, got none ({error}); pip install "
+            "'gluonish[parquet]'"
+        ) from error
+    with open_url_ranges(file) if is_url(file) else open_to_read(file, "ParquetDataset") as source:
+        with _format_errors(file, "the end of the file"):
+            parquet = pyarrow.parquet.ParquetFile(source)
+        with parquet:
+            yield parquet
+
+
+@contextmanager
+def _format_errors(file: str, place: str) -> Iterator[None]:
+    """Convert pyarrow's errors of damaged files."""
+    import pyarrow
+
+    try:
+        yield
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the disk's
+            raise
+        reason = " ".join(str(error).split())
+        raise FileFormatError(
+            f"{file}: expected a Parquet file, got {reason:.300} in {place}"
+        ) from error

@@ -1,0 +1,280 @@
+"""Reading of a file on a server without a copy on the disk: in order, or at any place.
+
+Nothing of it is kept: the file may be larger than memory and disk. A connection that breaks is
+opened again at the next byte. Invariant: an open response continues at `_position`.
+"""
+
+import io
+from contextlib import ExitStack
+from typing import Any
+
+from gluonish.core.errors import DownloadError
+from gluonish.core.object_repr import object_repr
+from gluonish.gluon.download import http_fetch
+from gluonish.gluon.download.http_fetch import (
+    CutOffError,
+    RefusedError,
+    StallMonitor,
+    Version,
+    continues,
+    excerpt,
+    is_last,
+    transfer_errors,
+    version_of,
+)
+
+# A connection that breaks loses at most the chunk that is being read.
+_CHUNK_NBYTES = 1 << 16
+_OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
+_CHANGED = "a file that changed while it was read"
+
+
+class _HttpFile(io.RawIOBase):
+    """A file on a server, read once from its beginning to its end; see `open_url`.
+
+    Args:
+        url: ``http://`` or ``https://`` URL.
+        retries: Number of retries after an attempt that brought nothing.
+    """
+
+    def __init__(self, url: str, retries: int) -> None:
+        self._url = url
+        self._retries = retries
+        self._position = 0
+        self._version: Version | None = None
+        self._connection = ExitStack()
+        self._session: Any = None
+        self._response: Any = None
+        self._failures = 0
+        self._attempt(None)
+
+    def __repr__(self) -> str:
+        return object_repr(self, self._url, f"at byte {self._position}")
+
+    @property
+    def length(self) -> int | None:
+        """Length in bytes; None if the server does not tell it."""
+        return None if self._version is None else self._version.length
+
+    def readable(self) -> bool:
+        """Whether the file can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the next bytes into a buffer; return their number, 0 at the end."""
+        found = self._attempt(buffer)
+        self._position += found
+        return found
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._disconnect()
+        super().close()
+
+    def _attempt(self, buffer: Any) -> int:
+        """Connect if necessary, and read into a buffer, until it succeeds.
+
+        Raises:
+            DownloadError: The server refuses, or several attempts in succession brought nothing.
+        """
+        while True:
+            try:
+                if self._response is None:
+                    self._connect()
+                found = 0 if buffer is None else self._receive(buffer, self._position)
+            except (CutOffError, RefusedError) as error:
+                self._disconnect()
+                if is_last(error, self._failures, self._retries):
+                    raise DownloadError(
+                        f"download: expected to read {self._url} from byte {self._position}, got "
+                        f"{error}"
+                    ) from error
+                self._failures += 1
+            else:
+                if found:
+                    self._failures = 0
+                return found
+
+    def _disconnect(self) -> None:
+        response, self._session, self._response = self._response, None, None
+        if response is not None:
+            response.close()
+        self._connection.close()
+
+    def _range(self) -> str:
+        """Return the bytes to request; empty for all."""
+        return f"bytes={self._position}-" if self._position else ""
+
+    def _connect(self) -> None:
+        """Send a request for the bytes from the position.
+
+        Raises:
+            CutOffError: The request should be repeated.
+            RefusedError: The server refuses, or the file has changed.
+        """
+        import requests
+
+        if self._session is None:
+            self._session = self._connection.enter_context(requests.Session())
+            monitor = StallMonitor(self._session, http_fetch.STALL_S)
+            self._monitor = self._connection.enter_context(monitor)
+        headers = {"Accept-Encoding": "identity"}
+        known, wanted = self._version, self._range()
+        if wanted:
+            headers["Range"] = wanted
+        if wanted and known is not None and known.validator:
+            headers["If-Range"] = known.validator
+        self._monitor.step()
+        with transfer_errors():
+            response = self._session.get(
+                self._url, headers=headers, stream=True, timeout=http_fetch.TIMEOUTS_S
+            )
+        self._monitor.suspend()
+        self._response = response
+        start = self._start(response, wanted)
+        version = version_of(response, self._url, start)
+        if known is not None and known != version:
+            raise RefusedError(_CHANGED)
+        self._version = version
+        self._skip(self._position - start)
+
+    def _start(self, response: Any, wanted: str) -> int:
+        """Return the offset at which a response begins."""
+        status, position = response.status_code, self._position
+        if status in http_fetch.TRANSIENT:
+            raise CutOffError(f"{self._url} answered {status} {excerpt(response.reason)}")
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise RefusedError("content that the server has compressed")
+        if status == _OK:
+            return 0
+        known = self._version or Version(self._url, None, "")
+        if status == _PARTIAL and wanted and continues(response, self._url, known, position):
+            return position
+        if status in (_PARTIAL, _NOT_SATISFIABLE):
+            raise RefusedError(_CHANGED)
+        raise RefusedError(f"{status} {excerpt(response.reason)}")
+
+    def _skip(self, nbytes: int) -> None:
+        """Read what was read before, of a server that always sends the whole file."""
+        buffer = memoryview(bytearray(min(nbytes, _CHUNK_NBYTES)))
+        skipped = 0
+        while skipped < nbytes:
+            found = self._receive(buffer[: nbytes - skipped], skipped)
+            if not found:
+                raise CutOffError(f"{self._url} ended after {skipped} of {nbytes} bytes")
+            skipped += found
+
+    def _receive(self, buffer: Any, position: int) -> int:
+        """Read into a buffer from the response, which is at a position; return the bytes' number.
+
+        Raises:
+            CutOffError: The connection broke.
+        """
+        self._monitor.step()
+        with transfer_errors():
+            nbytes = min(len(buffer), _CHUNK_NBYTES)
+            found = self._response.raw.read(nbytes, decode_content=False)
+        # The time until the next call is the program's own.
+        self._monitor.suspend()
+        if self._monitor.expired:
+            limit_s = http_fetch.STALL_S
+            raise CutOffError(f"{self._url} sent less than {nbytes} bytes in {limit_s:g} seconds")
+        buffer[: len(found)] = found
+        length = self.length
+        if not found and length is not None and position < length:
+            raise CutOffError(f"{self._url} ended after {position} of {length} bytes")
+        return len(found)
+
+
+class _HttpRanges(_HttpFile):
+    """A file on a server, read at any place, by a request for each read; see `open_url_ranges`.
+
+    Args:
+        url: ``http://`` or ``https://`` URL.
+        retries: Number of retries after an attempt that brought nothing.
+    """
+
+    def __init__(self, url: str, retries: int) -> None:
+        self._requested = 1
+        super().__init__(url, retries)
+        self._attempt(bytearray(1))
+        self._response = None
+
+    def seekable(self) -> bool:
+        """Whether the position can be set."""
+        return True
+
+    def tell(self) -> int:
+        """Return the position, in bytes."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Set the position, as in files; return it."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position}.get(whence, self.length or 0)
+        self._position = max(0, base + offset)
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the bytes at the position into a buffer, all of them if there are as many."""
+        count = max(0, min(len(buffer), (self.length or 0) - self._position))
+        done = 0
+        while done < count:
+            if self._response is None:
+                self._requested = count - done
+            done += super().readinto(memoryview(buffer)[done:count])
+        self._response = None  # read to its end, so that the next request has its connection
+        return count
+
+    def _range(self) -> str:
+        return f"bytes={self._position}-{self._position + self._requested - 1}"
+
+    def _start(self, response: Any, wanted: str) -> int:
+        start = super()._start(response, wanted)
+        if response.status_code != _PARTIAL:
+            raise RefusedError("a server that does not send parts of files; copy the file first")
+        return start
+
+
+class UrlFile(io.BufferedReader):
+    """A file on a server, read in order; `open_url` makes it.
+
+    Attributes:
+        length: Length in bytes; None if the server does not tell it.
+    """
+
+    length: int | None
+
+
+def open_url(url: str, retries: int = 5) -> UrlFile:
+    """Open a file on a server for reading once from its beginning to its end, while it arrives.
+
+    A connection that breaks or sends nothing for 90 seconds is opened again at the next byte, by a
+    request for a range; a server that does not know ranges sends all again, and what was read
+    before is skipped.
+
+    Args:
+        url: ``http://`` or ``https://`` URL.
+        retries: Number of retries after an attempt that brought nothing.
+
+    Raises:
+        DownloadError: The server refuses or cannot be reached. Reading raises it, too, also if the
+            file on the server changes meanwhile.
+    """
+    raw = _HttpFile(url, retries)
+    file = UrlFile(raw, _CHUNK_NBYTES)
+    file.length = raw.length
+    return file
+
+
+def open_url_ranges(url: str, retries: int = 5) -> io.RawIOBase:
+    """Open a file on a server for reading at any place, by a request for each read.
+
+    Args:
+        url: ``http://`` or ``https://`` URL.
+        retries: Number of retries after an attempt that brought nothing.
+
+    Raises:
+        DownloadError: The server refuses, cannot be reached, or does not send parts of files.
+            Reading raises it, too, also if the file on the server changes meanwhile.
+    """
+    return _HttpRanges(url, retries)
