@@ -322,7 +322,12 @@ class DataLoader:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the workers."""
-        left_out = {"_pool": None, "_next_epoch": None, "_pool_lock": None, "_passes": []}
+        left_out: dict[str, Any] = {
+            "_pool": None,
+            "_next_epoch": None,
+            "_pool_lock": None,
+            "_passes": [],
+        }
         return {**self.__dict__, **left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -331,10 +336,8 @@ class DataLoader:
 
     def _load_in_process(self, number: int) -> Iterator[Any]:
         if self._stream is None:
-            yield from self._load_indices(self._batch_sampler)
-            return
-        for batch in self._stream.load(number, self._batchify_fn):
-            yield self._pinned(batch)
+            return self._load_indices(self._batch_sampler)
+        return map(self._pinned, self._stream.load(number, self._batchify_fn))
 
     def _load_indices(self, batches: Indices) -> Iterator[Any]:
         for indices in batches:

@@ -55,12 +55,12 @@ class Sampler:
         raise NotSupportedError(f"{type(self).__name__}: expected __len__ to be defined, got none")
 
 
-def sampler_state(sampler: object) -> dict[str, Any]:
+def sampler_state(sampler: Any) -> dict[str, Any]:
     """Return the state of a sampler; of one without ``state_dict`` an empty one."""
     return dict(sampler.state_dict()) if hasattr(sampler, "state_dict") else {}
 
 
-def load_sampler_state(sampler: object, state: Mapping[str, Any]) -> None:
+def load_sampler_state(sampler: Any, state: Mapping[str, Any]) -> None:
     """Let a sampler continue from a state of `sampler_state`."""
     if hasattr(sampler, "load_state_dict"):
         sampler.load_state_dict(state)
@@ -180,7 +180,7 @@ class WeightedRandomSampler(Sampler):
 
     Example:
         >>> from gluonish.gluon.data import WeightedRandomSampler
-        >>> list(WeightedRandomSampler([0, 3, 0], 4))
+        >>> [int(index) for index in WeightedRandomSampler([0, 3, 0], 4)]
         [1, 1, 1, 1]
     """
 

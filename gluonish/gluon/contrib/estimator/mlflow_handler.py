@@ -58,7 +58,8 @@ class MLflowHandler(ValueLogger):
                 f"MLflowHandler: expected the package mlflow, got {import_text(error)}; install it "
                 "with `pip install mlflow-skinny` (or gluonish[mlflow])"
             ) from error
-        client = self._client = MlflowClient(tracking_uri=self.tracking_uri)
+        client: Any = MlflowClient(tracking_uri=self.tracking_uri)
+        self._client = client
         if self.run_id is not None:
             client.update_run(self.run_id, status="RUNNING")
             return

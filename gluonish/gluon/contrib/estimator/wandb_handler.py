@@ -55,12 +55,13 @@ class WandbHandler(ValueLogger):
             NotSupportedError: wandb is not installed.
         """
         try:
-            import wandb
+            import wandb as package
         except IMPORT_FAILURES as error:
             raise NotSupportedError(
                 f"WandbHandler: expected the package wandb, got {import_text(error)}; install it "
                 "with `pip install wandb` (or gluonish[wandb])"
             ) from error
+        wandb: Any = package  # whose types differ between its versions
         self._run = wandb.init(
             project=self.project,
             name=self.name,

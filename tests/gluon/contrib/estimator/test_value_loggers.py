@@ -136,6 +136,7 @@ def test_wandb_has_the_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     pytest.importorskip("wandb", reason="the extra `wandb`, a heavy one, is missing")
     from wandb.proto import wandb_internal_pb2
 
+    protocol: Any = wandb_internal_pb2  # without types
     monkeypatch.setenv("WANDB_SILENT", "true")
     options: dict[str, Any] = {"checkpoints": str(tmp_path / "run"), "resume": True}
 
@@ -151,9 +152,10 @@ def test_wandb_has_the_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert resumed.run_id == killed.run_id
     files = sorted(tmp_path.glob("wandb/offline-run-*/*.wandb"), key=lambda x: x.stat().st_mtime)
     assert len(files) == 2
-    rows, config = [], {}
+    rows: list[dict[str, Any]] = []
+    config: dict[str, Any] = {}
     for data in records(files[-1].read_bytes()):
-        record = wandb_internal_pb2.Record()
+        record = protocol.Record()
         record.ParseFromString(data)
         if record.WhichOneof("record_type") == "history":
             items = record.history.item
