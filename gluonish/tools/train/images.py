@@ -27,7 +27,7 @@ from gluonish.gluon.data.vision.transforms import (
     TrivialAugmentWide,
 )
 from gluonish.image.region import Region, center_region, random_region, short_size
-from gluonish.tools.train.loop import Batch
+from gluonish.tools.train.batches import Batch
 from gluonish.tools.train.pixels import DIGITS_MAXIMUM, EpochSampler, load_images, only_batch
 from gluonish.tools.train.ranks import Ranks, share
 
