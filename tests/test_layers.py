@@ -52,6 +52,7 @@ LAZY = {
     "jinja2",
     "llvmlite",
     "matplotlib",
+    "mlflow",
     "mpi4py",
     "onnx",
     "requests",
@@ -59,6 +60,7 @@ LAZY = {
     "tensorboardX",
     "tokenizers",
     "tqdm",
+    "wandb",
 }
 MAX_LINES = 600
 # Where the name of a module comes from a user or a file; all else that loads late is `load`'s.

@@ -322,7 +322,12 @@ class DataLoader:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the workers."""
-        left_out = {"_pool": None, "_next_epoch": None, "_pool_lock": None, "_passes": []}
+        left_out: dict[str, Any] = {
+            "_pool": None,
+            "_next_epoch": None,
+            "_pool_lock": None,
+            "_passes": [],
+        }
         return {**self.__dict__, **left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -373,6 +373,9 @@ class Session:
             "validation": {},
         }
         self._ranks.average(self._statistics)
+        if self._average is not None:
+            values = self._average.values
+            self._ranks.average_arrays([values[x] for x in values if x.endswith(_STATISTICS)])
         scaler: Any = trainer._amp_loss_scaler
         if scaler is not None:
             numbers = (scaler._loss_scale, scaler._next_loss_scale, scaler._unskipped)
@@ -400,9 +403,6 @@ class Session:
         if self._average is None:
             yield
             return
-        self._ranks.average_arrays(
-            [x for name, x in self._average.values.items() if name.endswith(_STATISTICS)]
-        )
         with self._average.applied():
             yield
 

@@ -13,10 +13,13 @@ from gluonish.gluon.contrib.estimator.event_handler import (
     GradientUpdateHandler,
     LoggingHandler,
     MetricHandler,
+    MLflowHandler,
     StoppingHandler,
+    TensorBoardHandler,
     TrainBegin,
     TrainEnd,
     ValidationHandler,
+    WandbHandler,
 )
 from gluonish.gluon.contrib.estimator.rate_finder import LearningRateCurve, find_learning_rate
 
@@ -32,11 +35,14 @@ __all__ = [
     "GradientUpdateHandler",
     "LearningRateCurve",
     "LoggingHandler",
+    "MLflowHandler",
     "MetricHandler",
     "StoppingHandler",
+    "TensorBoardHandler",
     "TrainBegin",
     "TrainEnd",
     "ValidationHandler",
+    "WandbHandler",
     "batch_processor",
     "estimator",
     "event_handler",

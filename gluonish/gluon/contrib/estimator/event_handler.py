@@ -11,6 +11,7 @@ from gluonish.gluon.contrib.estimator.events import (
     TrainEnd,
 )
 from gluonish.gluon.contrib.estimator.logging_handler import LoggingHandler
+from gluonish.gluon.contrib.estimator.mlflow_handler import MLflowHandler
 from gluonish.gluon.contrib.estimator.step_handlers import (
     EarlyStoppingHandler,
     GradientUpdateHandler,
@@ -18,6 +19,8 @@ from gluonish.gluon.contrib.estimator.step_handlers import (
     StoppingHandler,
     ValidationHandler,
 )
+from gluonish.gluon.contrib.estimator.tensorboard_handler import TensorBoardHandler
+from gluonish.gluon.contrib.estimator.wandb_handler import WandbHandler
 
 __all__ = [
     "BatchBegin",
@@ -29,9 +32,12 @@ __all__ = [
     "EventHandler",
     "GradientUpdateHandler",
     "LoggingHandler",
+    "MLflowHandler",
     "MetricHandler",
     "StoppingHandler",
+    "TensorBoardHandler",
     "TrainBegin",
     "TrainEnd",
     "ValidationHandler",
+    "WandbHandler",
 ]

@@ -9,6 +9,7 @@ from gluonish.core.object_repr import default_repr
 from gluonish.gluon.block import Block
 from gluonish.gluon.loss import Loss
 from gluonish.gluon.trainer import Trainer
+from gluonish.metric import EvalMetric
 
 
 class Run(Protocol):
@@ -25,6 +26,9 @@ class Run(Protocol):
         max_epoch: Number of epochs passed to `Estimator.fit`, or None.
         max_batch: Number of batches passed to `Estimator.fit`, or None.
         batch_axis: Axis of the samples in each batch.
+        train_metrics: Metrics of the training.
+        val_metrics: Metrics of evaluations.
+        average_metrics: Metrics of evaluations with an average of the weights.
     """
 
     net: Block
@@ -37,6 +41,17 @@ class Run(Protocol):
     max_epoch: int | None
     max_batch: int | None
     batch_axis: int
+    average_metrics: list[EvalMetric]
+
+    @property
+    def train_metrics(self) -> list[EvalMetric]:
+        """Metrics of the training."""
+        raise NotImplementedError
+
+    @property
+    def val_metrics(self) -> list[EvalMetric]:
+        """Metrics of evaluations."""
+        raise NotImplementedError
 
 
 class EventHandler:

@@ -13,7 +13,6 @@ from gluonish.gluon.contrib.estimator.events import EventHandler
 from gluonish.gluon.contrib.estimator.monitor import mode_of, monitored
 from gluonish.gluon.contrib.estimator.schedule_handler import Schedule, ScheduleHandler
 from gluonish.gluon.contrib.estimator.step_handlers import EarlyStoppingHandler
-from gluonish.gluon.mixed_precision.loss_scaler import LossScaler
 from gluonish.gluon.mixed_precision.training import autocast, init_trainer
 from gluonish.gluon.trainer.step_options import StepOptions
 from gluonish.gluon.trainer.weight_average import WeightAverage
@@ -220,7 +219,7 @@ class FitScope(ExitStack):
         if trainer._amp_loss_scaler is not None:
             return stack
         init_trainer(trainer)
-        scaler: LossScaler = self._estimator._loss_scaler or trainer._amp_loss_scaler
+        scaler: Any = self._estimator._loss_scaler or trainer._amp_loss_scaler
         trainer._amp_loss_scaler = self._estimator._loss_scaler = scaler
 
         def restore() -> None:

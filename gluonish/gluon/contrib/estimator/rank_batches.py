@@ -75,5 +75,5 @@ def _sizes(data: Any) -> tuple[int, int | None] | None:
         count = len(data)
     except (TypeError, ValueError):
         return None
-    sampler = getattr(getattr(data, "_batch_sampler", None), "_sampler", None)
+    sampler: Any = getattr(getattr(data, "_batch_sampler", None), "_sampler", None)
     return count, len(sampler) if hasattr(sampler, "__len__") else None

@@ -36,12 +36,11 @@ class Lines(BatchEnd):
 
 def data(rank: int, ranks: int) -> tuple[DataLoader, DataLoader]:
     random = np.random.RandomState(7)
-    images = random.randint(0, 256, (COUNT, 6, 6, 3)).astype("uint8")
     labels = random.randint(0, 3, COUNT).astype("float32")
     augment = transforms.Compose(
         [transforms.RandomFlipLeftRight(), transforms.RandomBrightness(0.4), transforms.ToTensor()]
     )
-    images = mx.nd.array(images, dtype="uint8")
+    images = mx.nd.array(random.randint(0, 256, (COUNT, 6, 6, 3)), dtype="uint8")
     train = ArrayDataset(images, labels).transform_first(augment)
     test = ArrayDataset(images[:12], labels[:12]).transform_first(augment)
     if ranks == 1:

@@ -40,7 +40,8 @@ def make(optimizer: str = "sgd", **options: Any) -> Estimator:
 
 
 def weight(estimator: Estimator) -> Array:
-    found: Array = estimator.net.weight.data().asnumpy()
+    net: Any = estimator.net
+    found: Array = net.weight.data().asnumpy()
     return found
 
 
@@ -239,7 +240,7 @@ def test_the_trainer_has_its_own_options_again_afterwards() -> None:
     )
     assert (trainer._groups, trainer._max_norm, trainer.optimizer.clip_gradient) == (None, None, 7)
     assert (trainer.learning_rate, trainer.optimizer.lr_scheduler) == (RATE, None)
-    assert estimator.net.weight.grad_req == "write"
+    assert [p.grad_req for p in estimator.net.collect_params().values()] == ["write"]
     assert_close(weight(estimator), START)
     estimator.fit(loader(), epochs=1)
     assert_close(weight(estimator), descent(EVERY)[-1])
