@@ -1,15 +1,14 @@
 """The subcommand ``gluonish train``."""
 
 import argparse
-from itertools import islice
 from time import perf_counter
 from typing import Any
 
 from gluonish.core.command import INTERRUPTED
 from gluonish.kernels.generated.elementwise import compiled_at_once
 from gluonish.tools.json_output import stdout_to_stderr, write_json
+from gluonish.tools.train.batches import Batches, SyntheticBatches
 from gluonish.tools.train.images import make_batches
-from gluonish.tools.train.loop import Batches, Scores, SyntheticBatches
 from gluonish.tools.train.options import (
     add_options,
     augmentation,
@@ -80,7 +79,7 @@ def _run(arguments: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
 
 def _train(session: Session, source: Batches, arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.benchmark:
-        return _benchmark(session, source, arguments)
+        return _benchmark(session, arguments)
     with session.held():
         session.restore()
         session.run()
@@ -159,17 +158,10 @@ def _test_io(source: Batches, arguments: argparse.Namespace) -> dict[str, Any]:
     return {"samples": samples, "samples_per_second": speed}
 
 
-def _benchmark(session: Session, source: Batches, arguments: argparse.Namespace) -> dict[str, Any]:
+def _benchmark(session: Session, arguments: argparse.Namespace) -> dict[str, Any]:
     """Train on synthetic data, and print the speed after a warm-up."""
-    learner = session.learner
-    with Progress(0, 1, _WARM_UPS, 0) as progress:
-        learner.train(islice(source.training(0), _WARM_UPS), Scores(), progress)
-    count = source.batches_per_epoch
     speeds = []
-    for epoch in range(arguments.num_epochs):
-        shows = (arguments.disp_batches, arguments.progress)
-        with Progress(epoch, arguments.num_epochs, count, *shows) as progress:
-            speed = learner.train(source.training(epoch), Scores(), progress)
-        print(f"Epoch[{epoch}] {arguments.network}: {speed['samples_per_second']:.2f} samples/sec")
-        speeds.append(speed["samples_per_second"])
+    for epoch, speed in enumerate(session.measure(_WARM_UPS)):
+        print(f"Epoch[{epoch}] {arguments.network}: {speed:.2f} samples/sec")
+        speeds.append(speed)
     return {"network": arguments.network, "samples_per_second": speeds}

@@ -125,7 +125,7 @@ def _add_training(group: Any) -> None:
     _add(
         group,
         "--accumulate",
-        "batches whose gradients are added before an update; an epoch leaves out the rest",
+        "batches whose gradients are added for an update; an epoch's last one may have fewer",
         type=int,
         metavar="N",
     )

@@ -27,7 +27,7 @@ from gluonish.gluon.data.vision.transforms import (
     TrivialAugmentWide,
 )
 from gluonish.image.region import Region, center_region, random_region, short_size
-from gluonish.tools.train.loop import Batch
+from gluonish.tools.train.batches import Batch
 from gluonish.tools.train.pixels import DIGITS_MAXIMUM, EpochSampler, load_images, only_batch
 from gluonish.tools.train.ranks import Ranks, share
 
@@ -132,7 +132,7 @@ class Views:
         return planes if self.erasing is None else self.erasing.augmented(planes, rng)
 
     def _cropped(self, image: Array, rng: np.random.Generator) -> Array:
-        size = self.size[::-1]
+        size = (self.size[1], self.size[0])
         high, wide = image.shape[:2]
         if self.area is not None:
             source = random.Random(int(rng.integers(1 << 63)))

@@ -23,7 +23,7 @@ from gluonish.io.image_record import ImageRecordIter
 from gluonish.io.image_record.source import open_records
 from gluonish.ndarray import array
 from gluonish.recordio.record_table import scan
-from gluonish.tools.train.loop import Batch, derived_seed
+from gluonish.tools.train.batches import Batch, derived_seed
 from gluonish.tools.train.ranks import Ranks, share
 
 Array = np.ndarray[Any, Any]

@@ -49,6 +49,10 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
 

@@ -7,8 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
-from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.loss import SigmoidBinaryCrossEntropyLoss, SoftmaxCrossEntropyLoss
+from gluonish.gluon.loss import Loss, SigmoidBinaryCrossEntropyLoss, SoftmaxCrossEntropyLoss
 from gluonish.gluon.parameter import Parameter
 from gluonish.lr_scheduler import (
     CosineRestartScheduler,
@@ -171,8 +170,6 @@ def optimizer_settings(
     }
     if arguments.optimizer.lower() in WITH_MOMENTUM:
         settings["momentum"] = arguments.mom
-    if arguments.clip_grad_value is not None:
-        settings["clip_gradient"] = arguments.clip_grad_value
     return settings
 
 
@@ -259,7 +256,7 @@ def _one_cycle(
     )
 
 
-class BinaryTargetsLoss(HybridBlock):
+class BinaryTargetsLoss(Loss):
     """Mean of the binary cross entropies of sigmoids, one for each class.
 
     Args:
@@ -286,7 +283,7 @@ class BinaryTargetsLoss(HybridBlock):
         label_smoothing: float = 0.0,
         threshold: float | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(None, 0)
         self._classes, self._soft = classes, soft
         self._smoothing, self._threshold = label_smoothing, threshold
         self.of_targets = SigmoidBinaryCrossEntropyLoss()

@@ -4,7 +4,6 @@ import argparse
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,16 +17,27 @@ from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.contrib.estimator.event_handler import EpochBegin, EpochEnd
+from gluonish.gluon.mixed_precision.loss_scaler import LossScaler
 from gluonish.gluon.trainer import Trainer
 from gluonish.gluon.utils import WeightAverage
 from gluonish.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from gluonish.ndarray import save as save_arrays
 from gluonish.symbol.name import NameManager
+from gluonish.tools.train.batches import Batches, EpochLoader, EvaluationLoader, derived_seed
 from gluonish.tools.train.checkpoint import Checkpoints, Record, write_json
-from gluonish.tools.train.loop import Batches, Learner, Scores, derived_seed
+from gluonish.tools.train.estimation import (
+    AheadHandler,
+    Processor,
+    ProgressHandler,
+    ScoresHandler,
+    StepHandler,
+    Training,
+    make_metrics,
+)
 from gluonish.tools.train.networks import make_initializer, make_network
 from gluonish.tools.train.options import recorded, settings
-from gluonish.tools.train.progress import Progress, plot_history, shown
+from gluonish.tools.train.progress import plot_history, shown
 from gluonish.tools.train.ranks import Ranks
 from gluonish.tools.train.recipe import write_recipe
 from gluonish.tools.train.regimen import (
@@ -55,9 +65,8 @@ class Session:
         ranks: The processes that train together; the first one writes files.
 
     Attributes:
-        learner: Network and trainer.
+        estimator: Network, losses, metrics and trainer.
         record: The progress so far.
-        batches_per_epoch: Number of training batches in an epoch, a multiple of ``--accumulate``.
 
     Raises:
         ArgumentError: Options contradict each other.
@@ -78,13 +87,9 @@ class Session:
         self._checkpoints = None if prefix is None else Checkpoints(prefix, bool(arguments.ema))
         self.record = Record(options=recorded(arguments))
         self._drawn_s = perf_counter()  # time of the last plot
-        updates = source.batches_per_epoch // arguments.accumulate
-        if not updates:
-            raise ArgumentError(
-                f"--accumulate: expected up to the {source.batches_per_epoch} batches of an epoch, "
-                f"got {arguments.accumulate}"
-            )
-        self.batches_per_epoch = updates * arguments.accumulate
+        self._writers: dict[str, Any] = {}
+        self._measures = False  # whether speed is all that is wanted
+        updates = -(-source.batches_per_epoch // arguments.accumulate)
         usual = "validation" if arguments.dataset or arguments.data_val else "training"
         # Written on demand, since each improvement costs a file.
         wanted = (arguments.best_metric, arguments.early_stop, arguments.ema)
@@ -95,21 +100,16 @@ class Session:
         self._schedule = make_schedule(arguments, updates, self._best.mode)
         trainer = self._make_trainer(net, self._schedule)
         self._average = None if arguments.ema is None else WeightAverage(net, arguments.ema)
-        loss = make_loss(arguments, True)
-        same = arguments.label_smoothing == 0 and not mixes(arguments)
-        same &= arguments.bce_threshold is None
-        self.learner = Learner(
-            net,
-            trainer,
-            contexts,
-            arguments.dtype,
-            arguments.hybridize,
-            ranks,
-            (loss, loss if same else make_loss(arguments, False)),
-            arguments.amp,
-            arguments.accumulate,
-            self._average,
+        self.estimator = self._make_estimator(net, trainer)
+        self._scores = ScoresHandler(self.estimator.train_metrics)
+        self._progress = ProgressHandler(
+            self._scores,
+            arguments.num_epochs,
+            source.batches_per_epoch,
+            (arguments.disp_batches, arguments.progress),
+            ranks.size,
         )
+        self._loader = EpochLoader(source)
         self._statistics = [
             parameter
             for parameter in net.collect_params().values()
@@ -135,6 +135,28 @@ class Session:
             net.hybridize(static_alloc=True)
         return net
 
+    def _make_estimator(self, net: HybridBlock, trainer: Trainer) -> Training:
+        arguments = self._arguments
+        loss = make_loss(arguments, True)
+        same = arguments.label_smoothing == 0 and not mixes(arguments)
+        same &= arguments.bce_threshold is None
+        losses = (loss, loss if same else make_loss(arguments, False))
+        if arguments.hybridize:
+            for one in set(losses):
+                one.hybridize(static_alloc=True)
+        further = arguments.loss.split(",") if arguments.loss else []
+        estimator = Training(
+            net,
+            losses[0],
+            make_metrics(arguments.top_k, further),
+            trainer=trainer,
+            context=self._contexts,
+            val_loss=losses[1],
+            batch_processor=Processor(arguments.dtype),
+        )
+        estimator.logger.setLevel("WARNING")  # the session has its own messages
+        return estimator
+
     def _make_trainer(self, net: HybridBlock, schedule: LRScheduler | None) -> Trainer:
         arguments = self._arguments
         if arguments.wd_matrices_only:
@@ -148,9 +170,56 @@ class Session:
             optimizer_settings(arguments, schedule),
             kvstore=arguments.kv_store if self._ranks.store is None else self._ranks.store,
             compression_params=compression,
-            accumulate=arguments.accumulate,
-            clip_global_norm=arguments.clip_grad_norm,
+            update_on_kvstore=False if self._changes_steps() else None,
         )
+
+    def _changes_steps(self) -> bool:
+        """Whether `Estimator.fit` has options for which the store cannot update the weights."""
+        arguments = self._arguments
+        limits = (arguments.clip_grad_norm, arguments.clip_grad_value)
+        return arguments.accumulate > 1 or any(x is not None for x in limits)
+
+    def fit(self, epochs: int | None, batches: int | None = None) -> None:
+        """Train with the options of the command line.
+
+        Args:
+            epochs: Number of epochs, or None.
+            batches: Number of batches, or None.
+        """
+        arguments = self._arguments
+        try:
+            self.estimator.fit(
+                self._loader,
+                epochs=epochs,
+                batches=batches,
+                event_handlers=[
+                    _Epochs(self),
+                    StepHandler(self._ranks.size),
+                    self._scores,
+                    self._progress,
+                    AheadHandler(),
+                ],
+                precision=arguments.amp,
+                accumulate=arguments.accumulate,
+                clip_grad_norm=arguments.clip_grad_norm,
+                clip_grad_value=arguments.clip_grad_value,
+                average=self._average,
+            )
+        finally:
+            self._progress.close()
+
+    def measure(self, warm_ups: int) -> Iterator[float]:
+        """Train without results, and yield the samples per second of each epoch.
+
+        Args:
+            warm_ups: Number of batches before.
+        """
+        self._measures = True
+        self.fit(None, warm_ups)
+        for epoch in range(self._arguments.num_epochs):
+            self._progress.epoch = epoch
+            self.fit(1)
+            yield self._progress.speed["samples_per_second"]
 
     def restore(self) -> None:
         """Resume from a checkpoint, if requested.
@@ -184,19 +253,20 @@ class Session:
         record = checkpoints.read(newest)
         self._tell_changes(record.options)
         self.record.epoch, self.record.history = newest, record.history
-        learner = self.learner
-        learner.net.load_parameters(checkpoints.params_path(newest), ctx=self._contexts)
-        fresh = learner.trainer.optimizer
+        net, trainer = self.estimator.net, self.estimator.trainer
+        net.load_parameters(checkpoints.params_path(newest), ctx=self._contexts)
+        fresh = trainer.optimizer
         schedule = fresh.lr_scheduler
-        learner.trainer.load_states(checkpoints.states_path(newest))
+        trainer.load_states(checkpoints.states_path(newest))
         # The command line takes precedence over the options in the states.
-        optimizer = learner.trainer.optimizer
+        optimizer = trainer.optimizer
         optimizer.lr_scheduler = schedule
         given = optimizer_arguments(arguments.opt_set)
         for name in ("lr", "wd", "momentum", "clip_gradient", *given):
             if hasattr(fresh, name):
                 setattr(optimizer, name, getattr(fresh, name))
-        learner.precision.set_state(record.loss_scale)
+        if record.loss_scale is not None:
+            self.estimator._loss_scaler = _scaler(record.loss_scale)
         if self._average is not None:
             self._average.load(str(checkpoints.average_path(newest)))
         for entry in record.history:
@@ -207,12 +277,11 @@ class Session:
         """Start from parameters without a record, such as MXNet's."""
         assert self._checkpoints is not None
         path = self._checkpoints.params_path(epoch)
-        self.learner.net.load_parameters(path, ctx=self._contexts)
+        self.estimator.net.load_parameters(path, ctx=self._contexts)
         self.record.epoch = epoch
-        optimizer = self.learner.trainer.optimizer
-        optimizer.begin_num_update = optimizer.num_update = (
-            epoch * self.batches_per_epoch // self._arguments.accumulate
-        )
+        optimizer = self.estimator.trainer.optimizer
+        updates = -(-self._source.batches_per_epoch // self._arguments.accumulate)
+        optimizer.begin_num_update = optimizer.num_update = epoch * updates
         print(f"starts from the parameters in {path}, with a new optimizer", flush=True)
 
     def _tell_changes(self, before: dict[str, Any]) -> None:
@@ -237,25 +306,15 @@ class Session:
             path = self._checkpoints.path("-recipe.yaml")
             write_recipe(path, settings(arguments), f"the training of {path.name}")
         with ExitStack() as stack:
-            writers = {}
             if arguments.tensorboard is not None and self._ranks.is_first:
                 for part in ("training", "validation"):
-                    writers[part] = summary_writer(
+                    self._writers[part] = summary_writer(
                         Path(arguments.tensorboard, part), purge_step=self.record.epoch + 1
                     )
-                    stack.callback(writers[part].close)
-            for epoch in range(self.record.epoch, arguments.num_epochs):
-                if self._has_stopped():
-                    break
-                entry = self._run_epoch(epoch)
-                self.record.epoch = epoch + 1
-                self.record.history.append(entry)
-                self._report(entry, writers)
-                if self._judge(entry) and self._keeps_best:
-                    self._save_best()
-                last = epoch + 1 == arguments.num_epochs or self._has_stopped()
-                if last or (epoch + 1) % arguments.save_period == 0:
-                    self._save()
+                    stack.callback(self._writers[part].close)
+            left = arguments.num_epochs - self.record.epoch
+            if left > 0 and not self._has_stopped():
+                self.fit(left)
         self._draw()
         best = self._best
         if self._has_stopped():
@@ -291,33 +350,52 @@ class Session:
             "curves": checkpoints and checkpoints.path("-curves.png"),
         }
 
-    def _run_epoch(self, epoch: int) -> dict[str, Any]:
-        arguments, source = self._arguments, self._source
+    def begin_epoch(self) -> None:
+        """Choose the batches and the random numbers of the next epoch."""
+        if self._measures:
+            return
+        epoch = self._loader.epoch = self._progress.epoch = self.record.epoch
         # Each process has different dropout masks.
         others = (self._ranks.rank,) if self._ranks.rank else ()
-        seed_all(derived_seed(arguments.seed, epoch, *others))
-        losses = arguments.loss.split(",") if arguments.loss else []
-        training = Scores(arguments.top_k, losses)
-        count = self.batches_per_epoch
-        shows = (arguments.disp_batches, arguments.progress)
-        with Progress(epoch, arguments.num_epochs, count, *shows) as progress:
-            batches = islice(source.training(epoch), count)
-            speed = self.learner.train(batches, training, progress)
+        seed_all(derived_seed(self._arguments.seed, epoch, *others))
+
+    def end_epoch(self) -> bool:
+        """Evaluate, report and save; return whether the training ends early."""
+        if self._measures:
+            return False
+        arguments, trainer = self._arguments, self.estimator.trainer
+        epoch = self.record.epoch
         entry: dict[str, Any] = {
             "epoch": epoch + 1,
-            "lr": self.learner.trainer.learning_rate,
-            **speed,
-            "training": training.values(self._ranks),
+            "lr": trainer.learning_rate,
+            **self._progress.speed,
+            "training": self._scores.values(),
             "validation": {},
         }
         self._ranks.average(self._statistics)
-        self.record.loss_scale = self.learner.precision.state()
+        if self._average is not None:
+            values = self._average.values
+            self._ranks.average_arrays([values[x] for x in values if x.endswith(_STATISTICS)])
+        scaler: Any = trainer._amp_loss_scaler
+        if scaler is not None:
+            numbers = (scaler._loss_scale, scaler._next_loss_scale, scaler._unskipped)
+            self.record.loss_scale = list(map(float, numbers))
         with self._evaluated_weights():
-            validation = source.validation()
-            if validation is not None:
-                scores = Scores(arguments.top_k, losses)
-                entry["validation"] = self.learner.evaluate(validation, scores)
-        return entry
+            batches = self._source.validation()
+            if batches is not None:
+                scores = ScoresHandler(self.estimator.val_metrics)
+                loader = EvaluationLoader(batches)
+                self.estimator.evaluate(loader, event_handlers=[scores, AheadHandler()])
+                entry["validation"] = scores.values()
+        self.record.epoch = epoch + 1
+        self.record.history.append(entry)
+        self._report(entry, self._writers)
+        if self._judge(entry) and self._keeps_best:
+            self._save_best()
+        last = epoch + 1 == arguments.num_epochs or self._has_stopped()
+        if last or (epoch + 1) % arguments.save_period == 0:
+            self._save()
+        return self._has_stopped()
 
     @contextmanager
     def _evaluated_weights(self) -> Iterator[None]:
@@ -325,9 +403,6 @@ class Session:
         if self._average is None:
             yield
             return
-        self._ranks.average_arrays(
-            [x for name, x in self._average.values.items() if name.endswith(_STATISTICS)]
-        )
         with self._average.applied():
             yield
 
@@ -368,7 +443,7 @@ class Session:
             save_arrays(str(checkpoints.best_path), values)
 
     def _symbol_and_values(self) -> tuple[Any, dict[str, Any]]:
-        net = self.learner.net
+        net = self.estimator.net
         symbol = net(sym.var("data"))
         parameters = {
             parameter._full_name: parameter for parameter in net.collect_params().values()
@@ -380,7 +455,7 @@ class Session:
         assert self._checkpoints is not None
         symbol, values = self._symbol_and_values()
         write_model("train", symbol, values, self._checkpoints.export_prefix, epoch, True)
-        self.learner.trainer.save_states(self._checkpoints.states_path(epoch))
+        self.estimator.trainer.save_states(self._checkpoints.states_path(epoch))
         if self._average is not None:
             self._average.save(str(self._checkpoints.average_path(epoch)))
 
@@ -388,6 +463,31 @@ class Session:
         if self._checkpoints is not None and self.record.history and self._ranks.is_first:
             plot_history(self.record.history, self._checkpoints.path("-curves.png"))
             self._drawn_s = perf_counter()
+
+
+class _Epochs(EpochBegin, EpochEnd):
+    """Calls a session before and after each epoch."""
+
+    priority = 10  # after the updates, the average of weights and the timing
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
+        """Begin an epoch."""
+        self._session.begin_epoch()
+
+    def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
+        """End an epoch; return whether it is the last."""
+        return self._session.end_epoch()
+
+
+def _scaler(numbers: list[float]) -> LossScaler:
+    """Return a loss scale with the numbers of a record."""
+    made: Any = LossScaler()
+    made._loss_scale, made._next_loss_scale = numbers[:2]
+    made._unskipped = int(numbers[2])
+    return made  # type: ignore[no-any-return]  # the attributes are those that MXNet has
 
 
 def seed_all(seed: int) -> None:

@@ -118,3 +118,20 @@ def test_a_batch_that_cannot_be_shared_is_refused() -> None:
     )
     assert done.returncode == 1
     assert "--batch-size: expected a multiple of 2, the number of processes" in done.stderr
+
+
+MODERN = (
+    *("--network", "resnet20", "--ema", "0.9", "--accumulate", "3", "--mixup", "0.3"),
+    *("--cutmix", "1", "--augment", "trivialaugment", "--drop-path", "0.2", "--amp", "bfloat16"),
+    *("--lr-schedule", "plateau", "--num-examples", "256", "--batch-size", "32"),
+)
+
+
+def test_ranks_with_averages_and_mixed_images_resume_to_the_same_bits(tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    digits = ("--dataset", "digits", *MODERN)
+    train(2, *digits, "--num-epochs", "3", "--model-prefix", str(whole))
+    train(2, *digits, "--num-epochs", "1", "--model-prefix", str(parts))
+    train(2, *digits, "--num-epochs", "3", "--model-prefix", str(parts), "--resume")
+    for ending in ("-0003.params", "-0003.states", "-0003.average", "-best.params"):
+        assert Path(f"{whole}{ending}").read_bytes() == Path(f"{parts}{ending}").read_bytes()

@@ -10,8 +10,8 @@ import pytest
 from gluonish.core.errors import ArgumentError, MissingFileError
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack_img
 from gluonish.tools.train import add_parser
+from gluonish.tools.train.batches import Batches
 from gluonish.tools.train.command import make_source
-from gluonish.tools.train.loop import Batches
 from gluonish.tools.train.options import complete
 from gluonish.tools.train.pixels import count_records
 from gluonish.tools.train.ranks import Ranks

@@ -110,7 +110,6 @@ def test_the_rate_is_scaled_to_the_images_of_an_update() -> None:
         ("--best-metric validation-acc", "expected one of validation-accuracy, validation-loss"),
         ("--drop-path 0.1", "--drop-path: expected a network that has it, got --network mlp"),
         ("--network vgg11 --drop-path 0.1", "--drop-path: expected a network that has it"),
-        ("--accumulate 99", "--accumulate: expected up to the 22 batches of an epoch, got 99"),
         ("--lr-schedule cosine --min-lr 9", "--min-lr: expected up to the learning rate 0.05"),
         ("--lr-schedule cosine --num-epochs 3 --warmup-epochs 3", "fewer than the 3 epochs"),
         ("--opt-set momentun=3", "momentun"),
@@ -128,13 +127,18 @@ def test_arguments_of_the_optimizer_have_types() -> None:
 
 def test_arguments_reach_the_optimizer(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr(Session, "run", lambda self: seen.append(self.learner.trainer.optimizer))
+
+    def ended(self: Session) -> bool:
+        optimizer: Any = self.estimator.trainer.optimizer
+        seen.append((optimizer.beta2, optimizer.clip_gradient, optimizer.wd))
+        decays = ((p.name.rsplit("_", 1)[-1], p.wd_mult) for p in optimizer.param_dict.values())
+        seen.append(dict(decays))
+        return True
+
+    monkeypatch.setattr(Session, "end_epoch", ended)
     options = ("--optimizer", "lamb", "--opt-set", "beta2=0.9", "--clip-grad-value", "0.25")
     train(*DIGITS, *options, "--wd", "0.5", "--wd-matrices-only")
-    (optimizer,) = seen
-    assert (optimizer.beta2, optimizer.clip_gradient, optimizer.wd) == (0.9, 0.25, 0.5)
-    decays = {p.name.rsplit("_", 1)[-1]: p.wd_mult for p in optimizer.param_dict.values()}
-    assert decays == {"weight": 1.0, "bias": 0.0}
+    assert seen == [(0.9, 0.25, 0.5), {"weight": 1.0, "bias": 0.0}]
 
 
 def test_binary_targets_are_those_of_the_paper() -> None:

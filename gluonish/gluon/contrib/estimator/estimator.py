@@ -484,12 +484,20 @@ class Estimator:
             self._is_first_batch = False
             arrays = listed(data), listed(label), listed(pred), listed(loss)
             for problem in first_batch_problems(*arrays, self.loss):
-                warn_at_line(problem)
+                self.warn_of_batch(problem)
         stops = [
             handler.batch_end(self, batch=batch, pred=pred, label=label, loss=loss)
             for handler in _of_kind(handlers, BatchEnd)
         ]
         return any(stops)
+
+    def warn_of_batch(self, problem: str) -> None:
+        """Warn of a problem of the first batch; a subclass may do it otherwise.
+
+        Args:
+            problem: A sentence.
+        """
+        warn_at_line(problem)
 
     def _progress(self) -> bool | None:
         """Whether progress bars are shown; None if standard error is a terminal."""

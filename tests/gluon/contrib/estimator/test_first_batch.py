@@ -104,18 +104,26 @@ def test_batches_of_other_kinds_are_left_alone() -> None:
 def test_the_command_line_says_it_on_standard_error(
     dtype: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from gluonish.tools.train.loop import Batch, Learner, Scores
-    from gluonish.tools.train.progress import Progress
-    from gluonish.tools.train.ranks import Ranks
+    from gluonish.tools.train.batches import Batch, EpochLoader
+    from gluonish.tools.train.estimation import Processor, Training
 
     net = nn.HybridSequential()
     net.add(nn.Flatten(), nn.Dense(3))
     net.initialize()
     trainer = gluon.Trainer(net.collect_params(), "sgd")
-    learner = Learner(net, trainer, [mx.cpu()], "float32", True, Ranks())
+    loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    estimator = Training(
+        net, loss, trainer=trainer, context=[mx.cpu()], batch_processor=Processor("float32")
+    )
+    estimator.logger.setLevel("WARNING")
     pixels = mx.nd.array(np.round(IMAGES * 255), dtype=dtype)
-    batches = [Batch(pixels, mx.nd.array(LABELS))] * 2
-    with Progress(0, 1, 2, 100) as progress:
-        learner.train(batches, Scores(), progress)
+
+    class Source:
+        batches_per_epoch = 2
+
+        def training(self, epoch: int) -> Any:
+            return iter([Batch(pixels, mx.nd.array(LABELS))] * 2)
+
+    estimator.fit(EpochLoader(Source()), epochs=1)
     text = capsys.readouterr().err
     assert text.count("warning: first batch: expected images of about 0 to 1") == 1
