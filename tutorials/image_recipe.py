@@ -2,7 +2,7 @@
 """An image recipe: what one-cycle, RandAugment, MixUp and averaged weights bring on CIFAR-10.
 
 Run it with ``python tutorials/image_recipe.py``. It trains one small network five times, each time
-with one more ingredient; ``--epochs`` says for how long, or ``--minutes`` how many minutes it takes.
+with one more ingredient; ``--epochs`` says how long, or ``--minutes`` how many minutes it takes.
 ``--only`` trains the complete recipe alone. CIFAR-10 is downloaded (170 MB) unless it is in
 ``$MXNET_HOME/datasets/cifar10`` or in the folder that ``--data`` names. With ``--quick`` some
 seconds suffice, on the digits that come with gluonish. Two pictures go to the folder that ``--out``
