@@ -2,7 +2,7 @@
 """An image recipe: what one-cycle, RandAugment, MixUp and averaged weights bring on CIFAR-10.
 
 Run it with ``python tutorials/image_recipe.py``. It trains one small network five times, each time
-with one more ingredient; ``--epochs`` says for how long, or ``--minutes`` how many minutes each.
+with one more ingredient; ``--epochs`` says how long, or ``--minutes`` how many minutes it takes.
 ``--only`` trains the complete recipe alone. CIFAR-10 is downloaded (170 MB) unless it is in
 ``$MXNET_HOME/datasets/cifar10`` or in the folder that ``--data`` names. With ``--quick`` some
 seconds suffice, on the digits that come with gluonish. Two pictures go to the folder that ``--out``
@@ -29,7 +29,7 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--data", type=Path, help="folder of CIFAR-10; that of MXNET_HOME by default")
 parser.add_argument("--quick", action="store_true", help="small digits instead, for some seconds")
 parser.add_argument("--epochs", type=int, help="of each training; 6, or 4 of the quick form")
-parser.add_argument("--minutes", type=float, help="of each training, instead of --epochs")
+parser.add_argument("--minutes", type=float, help="of the complete recipe, instead of --epochs")
 parser.add_argument("--width", type=int, help="channels of the first layer; 16, or 8 if quick")
 parser.add_argument("--workers", type=int, help="processes that load images; 1 by default")
 parser.add_argument("--only", action="store_true", help="only the complete recipe")
@@ -44,7 +44,7 @@ EPOCHS = options.epochs or (4 if options.quick else 6)
 WORKERS = (0 if options.quick else 1) if options.workers is None else options.workers
 WIDTH = options.width or (8 if options.quick else 16)
 CLASSES, MOMENTUM, WEIGHT_DECAY, SMOOTHING = 10, 0.9, 5e-4, 0.1
-CONSTANT_RATE, PEAK_RATE = 0.02, 0.2
+CONSTANT_RATE, PEAK_RATE = 0.02, 0.1
 
 # %% [markdown]
 # ## 1. The images: uint8 (height, width, 3), and their labels
@@ -70,7 +70,7 @@ train_data, test_data = load(train=True), load(train=False)
 # Each row of the table adds one to those before it. All have weight decay, smoothed labels, and
 # images that are moved by up to an eighth of their side and mirrored.
 #
-# - **One-cycle**: the learning rate rises to ten times the constant one, and falls to nearly 0.
+# - **One-cycle**: the learning rate rises to five times the constant one, and falls to nearly 0.
 #   High rates find flat regions, low ones settle there.
 # - **RandAugment**: one random operation for each image, such as a rotation or another contrast.
 # - **MixUp**: images and labels are mixed in pairs.
@@ -140,7 +140,8 @@ def build_network(width: int) -> nn.HybridSequential:
     net = nn.HybridSequential()
     net.add(convolution(width), convolution(2 * width), nn.MaxPool2D(), Residual(2 * width))
     net.add(convolution(4 * width), nn.MaxPool2D(), convolution(8 * width), nn.MaxPool2D())
-    net.add(Residual(8 * width), nn.GlobalMaxPool2D(), nn.Flatten(), nn.Dense(CLASSES))
+    net.add(Residual(8 * width), nn.GlobalAvgPool2D(), nn.Flatten())
+    net.add(nn.Dense(CLASSES, weight_initializer=mx.init.Normal(0.01)))  # all alike at first
     net.initialize(mx.init.Xavier(rnd_type="gaussian", factor_type="in", magnitude=2))
     net.hybridize(static_alloc=True, static_shape=True)
     return net
@@ -186,14 +187,10 @@ def step(net, trainer, images, labels):
     trainer.step(len(images))
 
 
-def train(recipe: set[str]) -> list[tuple[int, float]]:
+def train(recipe: set[str], steps: int) -> list[tuple[int, float]]:
     """Train a network; return pairs of steps done and held-out accuracy."""
     mx.random.seed_everything(options.seed)
     batches = loader(recipe)
-    steps = EPOCHS * len(batches)
-    if options.minutes is not None:
-        steps = steps_in(options.minutes, batches)
-        mx.random.seed_everything(options.seed)
     net = build_network(WIDTH)
     settings = {"learning_rate": CONSTANT_RATE, "momentum": MOMENTUM, "wd": WEIGHT_DECAY}
     if "one-cycle" in recipe:
@@ -223,9 +220,13 @@ def train(recipe: set[str]) -> list[tuple[int, float]]:
     return found
 
 
+steps = EPOCHS * (len(train_data) // BATCH)
+if options.minutes is not None:
+    steps = steps_in(options.minutes, loader({"RandAugment", "MixUp"}))
+print(f"{len(train_data)} images, {steps} steps, {steps * BATCH / len(train_data):.1f} epochs")
 curves = {}
 for name, recipe in RECIPES.items():
-    curves[name] = train(recipe)
+    curves[name] = train(recipe, steps)
     print(f"{name + ':':20} held-out accuracy {curves[name][-1][1]:.4f}", flush=True)
 
 # %% [markdown]
@@ -268,5 +269,5 @@ figure
 
 # %%
 least = 0.7 if options.quick else 0.5
-if final[-1] < least:
+if final[-1] < least and options.epochs is None and options.minutes is None:
     raise SystemExit(f"expected an accuracy of {least} or more, got {final[-1]:.3f}")

@@ -64,9 +64,9 @@ def main() -> None:
         parser.error("--cifar10 or --quick is required")
     seeds = [int(seed) for seed in arguments.seeds.split(",")]
     ours, theirs = zip(*(accuracies(arguments, seed) for seed in seeds), strict=True)
-    length_of = (
-        f"{arguments.minutes} minutes" if arguments.minutes else f"{arguments.epochs} epochs"
-    )
+    length_of = f"{arguments.epochs or 'the usual'} epochs"
+    if arguments.minutes:
+        length_of = f"{arguments.minutes} minutes"
     header = (f"accuracy after {length_of}", f"gluonish, seeds {arguments.seeds}", "PyTorch")
     rows = [row("complete recipe", list(ours), list(theirs))]
     print(table([*header, "in its range", "difference", "deviations"], rows))

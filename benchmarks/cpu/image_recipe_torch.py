@@ -79,14 +79,15 @@ def build_network(width: int) -> nn.Sequential:
         convolution(4 * width, 8 * width),
         nn.MaxPool2d(2),
         Residual(8 * width),
-        nn.AdaptiveMaxPool2d(1),
+        nn.AdaptiveAvgPool2d(1),
         nn.Flatten(),
         nn.Linear(8 * width, 10),
     )
     for layer in net.modules():
-        if isinstance(layer, nn.Conv2d | nn.Linear):
+        if isinstance(layer, nn.Conv2d):
             nn.init.kaiming_normal_(layer.weight)
         if isinstance(layer, nn.Linear):
+            nn.init.normal_(layer.weight, std=0.01)
             nn.init.zeros_(layer.bias)
     return net
 
@@ -98,7 +99,7 @@ def optimizer_of(net: nn.Module) -> torch.optim.SGD:
         {"params": [p for name, p in names.items() if name.endswith("weight")]},
         {"params": [p for name, p in names.items() if name.endswith("bias")], "weight_decay": 0.0},
     ]
-    return torch.optim.SGD(groups, lr=0.2, momentum=0.9, nesterov=True, weight_decay=5e-4)
+    return torch.optim.SGD(groups, lr=0.1, momentum=0.9, nesterov=True, weight_decay=5e-4)
 
 
 def step(net: nn.Module, optimizer: torch.optim.SGD, images: Any, labels: Any) -> None:
@@ -158,7 +159,7 @@ def main() -> None:
     net = build_network(options.width)
     optimizer = optimizer_of(net)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, max_lr=0.2, total_steps=steps, cycle_momentum=False
+        optimizer, max_lr=0.1, total_steps=steps, cycle_momentum=False
     )
     decay = 1 - min(0.5, 20 / steps)
     average = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(decay), use_buffers=True)

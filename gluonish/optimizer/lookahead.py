@@ -44,6 +44,11 @@ class _AggregateNum(_Inner):
         return inner.aggregate_num
 
 
+def _inner_attribute(kind: type[_Inner] = _Inner) -> Any:
+    """Return a descriptor in the place of an attribute of any type."""
+    return kind()
+
+
 @register
 class Lookahead(Optimizer):
     """Lookahead: at every k-th step, go back part of the way that another optimizer took.
@@ -94,24 +99,24 @@ class Lookahead(Optimizer):
             raise ArgumentError(f"Lookahead: expected alpha in (0, 1], got {alpha}")
         self.alpha = alpha
 
-    rescale_grad = _Inner()
-    lr_scheduler = _Inner()
-    lr = _Inner()
-    wd = _Inner()
-    lr_mult = _Inner()
-    wd_mult = _Inner()
-    clip_gradient = _Inner()
-    multi_precision = _Inner()
-    idx2name = _Inner()
-    sym_info = _Inner()
-    param_dict = _Inner()
-    allow_np_array = _Inner()
-    begin_num_update = _Inner()
-    num_update = _Inner()
-    _all_index_update_counts = _Inner()
-    _index_update_count = _Inner()
-    _loaded_counts = _Inner()
-    aggregate_num = _AggregateNum()
+    rescale_grad = _inner_attribute()
+    lr_scheduler = _inner_attribute()
+    lr = _inner_attribute()
+    wd = _inner_attribute()
+    lr_mult = _inner_attribute()
+    wd_mult = _inner_attribute()
+    clip_gradient = _inner_attribute()
+    multi_precision = _inner_attribute()
+    idx2name = _inner_attribute()
+    sym_info = _inner_attribute()
+    param_dict = _inner_attribute()
+    allow_np_array = _inner_attribute()
+    begin_num_update = _inner_attribute()
+    num_update = _inner_attribute()
+    _all_index_update_counts = _inner_attribute()
+    _index_update_count = _inner_attribute()
+    _loaded_counts = _inner_attribute()
+    aggregate_num = _inner_attribute(_AggregateNum)
 
     def __repr__(self) -> str:
         return object_repr(self, repr(self.optimizer), k=self.k, alpha=self.alpha)

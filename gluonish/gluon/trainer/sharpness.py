@@ -134,6 +134,7 @@ class SAM:
         """Add the perturbation to the weights of a device, which need not be waited for."""
         # In float32 or more, as squares of scaled gradients of 16 bits may overflow.
         wide = [_wide(x.grad.tostype("default")) for x in weights]
+        sizes: list[NDArray] = []
         if self.adaptive:
             sizes = [abs(_wide(x)) + self.eta for x in weights]
             wide = [g * t for g, t in zip(wide, sizes, strict=True)]
