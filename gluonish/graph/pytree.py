@@ -37,7 +37,7 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Stru
     elif not isinstance(value, list | tuple):
         return [], Constant(kind, value)
     leaves: list[Any] = []
-    inner = []
+    inner: list[Structure] = []
     for item in value:
         if is_leaf(item):  # here, as most items are, and calls take time
             leaves.append(item)

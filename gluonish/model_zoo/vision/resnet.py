@@ -46,7 +46,7 @@ class _Unit(HybridBlock):
 
     drop_path: DropPath | None = None
 
-    def _dropped(self, x: Any) -> Any:
+    def _after_drop_path(self, x: Any) -> Any:
         """Return the branch beside the shortcut, zeroed for some samples in training."""
         return x if self.drop_path is None else self.drop_path(x)
 
@@ -73,7 +73,7 @@ class _UnitV1(_Unit):
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Compute the unit's output."""
         residual = x
-        x = self._dropped(self.body(x))
+        x = self._after_drop_path(self.body(x))
         if self.downsample is not None:
             residual = self.downsample(residual)
         total = residual + x if self._input_first else x + residual
@@ -209,7 +209,7 @@ class BasicBlockV2(_Unit):
         x = self.conv1(x)
         x = F.Activation(self.bn2(x), act_type="relu")
         x = self.conv2(x)
-        return self._dropped(x) + residual
+        return self._after_drop_path(x) + residual
 
 
 class BottleneckV2(_Unit):
@@ -262,7 +262,7 @@ class BottleneckV2(_Unit):
         x = self.conv2(x)
         x = F.Activation(self.bn3(x), act_type="relu")
         x = self.conv3(x)
-        return self._dropped(x) + residual
+        return self._after_drop_path(x) + residual
 
 
 _conv3x3 = conv3x3  # MXNet's name, which programs import

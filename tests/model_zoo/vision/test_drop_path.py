@@ -47,7 +47,7 @@ def test_the_network_is_the_same_in_inference(name: str, options: dict[str, Any]
 
 
 def test_a_dropped_unit_leaves_the_shortcut() -> None:
-    net = vision.get_model("resnet18_v1", classes=4, drop_path=0.5)
+    net: Any = vision.get_model("resnet18_v1", classes=4, drop_path=0.5)
     net.initialize()
     unit = net.features[4][1]
     unit.drop_path = DropPath(0.999999)

@@ -24,7 +24,8 @@ def said(images: Any, labels: Any, loss: Any = None, net: Any = None, **fit: Any
     net.initialize()
     loss = loss or gluon.loss.SoftmaxCELoss(prefix="loss_")
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1e-6})
-    estimator = Estimator(net, loss, mx.metric.Loss("loss"), trainer=trainer)
+    ctx = mx.current_context()
+    estimator = Estimator(net, loss, mx.metric.Loss("loss"), trainer=trainer, context=ctx)
     estimator.logger.disabled = True
     batches = data.DataLoader(data.ArrayDataset(images, labels), batch_size=4)
     with warnings.catch_warnings(record=True) as caught:
