@@ -62,7 +62,7 @@ class CIFARBasicBlockV2(BasicBlockV2):
         residual = x if self.downsample is None else self.downsample(x)
         x = self.conv1(F.Activation(self.bn1(x), act_type="relu"))
         x = self.conv2(F.Activation(self.bn2(x), act_type="relu"))
-        return self._dropped(x) + residual
+        return self._after_drop_path(x) + residual
 
 
 class CIFARResNetV1(ResNet):

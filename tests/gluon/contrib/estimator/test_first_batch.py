@@ -114,7 +114,11 @@ def test_the_command_line_says_it_on_standard_error(
     trainer = gluon.Trainer(net.collect_params(), "sgd")
     loss = gluon.loss.SoftmaxCrossEntropyLoss()
     estimator = Training(
-        net, loss, trainer=trainer, context=[mx.cpu()], batch_processor=Processor("float32")
+        net,
+        loss,
+        trainer=trainer,
+        context=[mx.current_context()],
+        batch_processor=Processor("float32"),
     )
     estimator.logger.setLevel("WARNING")
     pixels = mx.nd.array(np.round(IMAGES * 255), dtype=dtype)

@@ -176,7 +176,10 @@ def _drawn_operation(
     return name, -magnitude if signed and rng.random() < 0.5 else magnitude
 
 
-_SPACES: dict[str, Callable[[int, int, int], dict[str, Any]]] = {"torchvision": rand_augment_space, "timm": timm_space}
+_SPACES: dict[str, Callable[[int, int, int], dict[str, Any]]] = {
+    "torchvision": rand_augment_space,
+    "timm": timm_space,
+}
 
 
 class _Policy(Augmentation):
