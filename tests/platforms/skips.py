@@ -27,6 +27,9 @@ _ON_WINDOWS = {
     "test_error_of_worker_init_fn_is_raised": "worker processes",
     "test_worker_init_fn_is_called": "worker processes",
     "test_workers_that_do_not_persist": "worker processes",
+    # Threads draw from the generators of the program, in an order that is not the same twice.
+    "test_a_pass_continues_with_the_same_batches": "worker processes",
+    "test_the_state_after_a_pass_is_the_begin_of_the_next": "worker processes",
 }
 
 

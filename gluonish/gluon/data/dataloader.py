@@ -267,8 +267,9 @@ class DataLoader:
         (Those of an iterable dataset are read again.) It has the same order, seeds and samples if
         these follow from the generators of Python, NumPy and gluonish, from the number of the pass,
         and from the ``state_dict`` of samplers; samplers of the program's own that draw indices in
-        the course of a pass need workers, or their own generator and such a method. Batches that
-        workers loaded ahead are loaded again. After a pass, the state is the beginning of the next.
+        the course of a pass need workers, or their own generator and such a method. Workers that
+        are threads share the program's generators, in no fixed order. Batches that workers loaded
+        ahead are loaded again. After a pass, the state is the beginning of the next.
 
         Returns:
             A dict that JSON can hold.
