@@ -156,13 +156,16 @@ def check_option(name: str, value: Any, place: str) -> Any:
 
     Args:
         name: Name of the option, one of `option_names`.
-        value: The value; numbers may be texts.
+        value: The value; numbers may be texts, and so may ``true`` and ``false``.
         place: Where it was found, for the message.
 
     Raises:
         ArgumentError: It has another type, or is not one of the choices.
     """
-    return _checked(_options()[name.replace("-", "_")], value, place)
+    action = _options()[name.replace("-", "_")]
+    if action.nargs == 0 and isinstance(value, str):
+        value = {"true": True, "false": False}.get(value.lower(), value)
+    return _checked(action, value, place)
 
 
 def write_recipe(path: str | Path, options: dict[str, Any], title: str) -> None:
