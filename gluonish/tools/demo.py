@@ -171,7 +171,7 @@ def parse_contexts(text: str) -> list[Context]:
     contexts = []
     for part in text.split(","):
         device_type, _, number = part.strip().partition(":")
-        if not (number or "0").isdigit():
+        if not (number or "0").isdigit() or not device_type.isidentifier():
             raise ArgumentError(f"--ctx: expected devices such as cpu:0,cpu:1, got {text!r}")
         contexts.append(Context(device_type, int(number or 0)))
     return contexts

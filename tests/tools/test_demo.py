@@ -55,7 +55,7 @@ def test_contexts_are_read_from_text() -> None:
     assert parse_contexts("cpu:0, cpu:1,gpu") == [cpu(0), cpu(1), gpu(0)]
 
 
-@pytest.mark.parametrize("text", ["cpu:x", "tpu:0", "cpu:-1", ""])
+@pytest.mark.parametrize("text", ["cpu:x", "tpu:0", "cpu:-1", "", "cpu(0)"])
 def test_other_devices_are_refused(text: str) -> None:
     with pytest.raises(ArgumentError, match="expected"):
         parse_contexts(text)

@@ -1,7 +1,6 @@
 """The subcommand ``gluonish sweep``."""
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 from gluonish.core.command import INTERRUPTED
 from gluonish.core.errors import ArgumentError
+from gluonish.core.file_records import read_json
 from gluonish.core.progress import progress_bar, shows_progress
 from gluonish.tools.json_output import add_json_option, stdout_to_stderr
 from gluonish.tools.json_output import write_json as print_json
@@ -114,7 +114,7 @@ class Sweep:
         self._arguments = arguments
         self._options = arguments.arguments[arguments.arguments[:1] == ["--"] :]
         self._space = parse_space(arguments.space, arguments.param)
-        self._mode = Best(arguments.metric).mode
+        self._mode = Best(arguments.metric, "--metric").mode
         _check(self._options, self._space)
         for name, least in (("trials", 1), ("seed", 0), ("timeout", 0)):
             value = getattr(arguments, name)
@@ -128,6 +128,8 @@ class Sweep:
         """Run the trials that have no result."""
         if self._arguments.dry_run:
             return self._print_settings()
+        if self._arguments.sampler == "grid":
+            next(grid(self._space))  # refuses ranges without a number of values
         self._folder.mkdir(parents=True, exist_ok=True)
         from filelock import FileLock, Timeout
 
@@ -161,7 +163,7 @@ class Sweep:
         now["train"] = self._options
         path = self._folder / "sweep.json"
         if path.exists():
-            before = json.loads(path.read_text("utf-8"))
+            before = read_json(path, "--output")
             for name, value in now.items():
                 if before.get(name) != value:
                     raise ArgumentError(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentError, nearest
+from gluonish.core.errors import ArgumentError, MissingFileError, nearest
 from gluonish.tools.train.recipe import check_option, option_names, read_mapping
 
 Value = int | float | str
@@ -18,6 +18,7 @@ Setting = dict[str, Value]
 
 _RANGE = re.compile(r"(?:(log|int|int-log):)?([^:,]+)\.\.([^:,]+?)(?::(\d+))?")
 _OPTIMIZER = "opt-set."
+_MOST_STEPS = 1000  # of a range in a grid
 _ATTEMPTS = 100  # to draw a setting that was not tried
 _PLACES = 12  # digits of drawn numbers, so that they read well
 
@@ -89,6 +90,8 @@ def parse_space(path: str | None, parameters: Sequence[str]) -> Space:
     """
     space: Space = {}
     if path is not None:
+        if not Path(path).is_file():
+            raise MissingFileError(f"--space: expected a YAML file, got {path!r}")
         for key, value, line in read_mapping(Path(path)):
             place = f"{path}:{line}: {key}"
             name = _known(str(key), place)
@@ -143,6 +146,10 @@ def _parsed(name: str, text: str, place: str) -> Choices | Range:
         raise ArgumentError(f"{place}: expected a range above 0 with log, got {text!r}")
     if whole and any(x != int(x) for x in limits):
         raise ArgumentError(f"{place}: expected whole numbers with int, got {text!r}")
+    if steps is not None and not 1 <= int(steps) <= _MOST_STEPS:
+        raise ArgumentError(
+            f"{place}: expected 1 to {_MOST_STEPS} values of a range in a grid, got {text!r}"
+        )
     made = Range(*limits, log, whole, None if steps is None else int(steps))
     for limit in limits:
         _checked(name, round(limit) if whole else limit, place)
@@ -185,14 +192,15 @@ def grid(space: Space) -> Iterator[Setting]:
 
 
 def random_settings(space: Space, seed: int) -> Iterator[Setting]:
-    """Yield random settings without end, or all of a space without ranges.
+    """Yield random settings without end, or all of a space of values and whole numbers.
 
     Setting ``i`` depends on the seed and ``i`` alone, and a setting comes again only if a hundred
     draws find no other.
     """
-    most = math.inf
-    if all(isinstance(values, list) for values in space.values()):
-        most = math.prod(len(values) for values in space.values() if isinstance(values, list))
+    most = math.prod(
+        len(x) if isinstance(x, list) else x.high - x.low + 1 if x.whole else math.inf
+        for x in space.values()
+    )
     seen: set[tuple[Value, ...]] = set()
     for i in itertools.count():
         if len(seen) >= most:

@@ -5,6 +5,7 @@ that an option without an effect can be rejected instead of ignored.
 """
 
 import argparse
+import math
 from typing import Any
 
 from gluonish.core.context import Context, gpu
@@ -212,7 +213,7 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
         value = getattr(arguments, name)
         if value is not None and not value >= bound:
             raise ArgumentError(f"{_flag(name)}: expected at least {bound}, got {value}")
-    if not arguments.lr > 0:
+    if not 0 < arguments.lr < math.inf:
         raise ArgumentError(f"--lr: expected a positive number, got {arguments.lr}")
     channels = arguments.image_shape[0]
     test_shape = arguments.test_image_shape

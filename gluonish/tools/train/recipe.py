@@ -130,7 +130,7 @@ def read_recipe(name: str) -> dict[str, Entry]:
         if dest == _NOTES:
             found[_NOTES] = Entry(_notes(value, place), line)
             continue
-        if dest not in known:
+        if not isinstance(dest, str) or dest not in known:
             names = [option.replace("_", "-") for option in known]
             shown = str(key).replace("_", "-")
             raise ArgumentError(
@@ -156,13 +156,16 @@ def check_option(name: str, value: Any, place: str) -> Any:
 
     Args:
         name: Name of the option, one of `option_names`.
-        value: The value; numbers may be texts.
+        value: The value; numbers may be texts, and so may ``true`` and ``false``.
         place: Where it was found, for the message.
 
     Raises:
         ArgumentError: It has another type, or is not one of the choices.
     """
-    return _checked(_options()[name.replace("-", "_")], value, place)
+    action = _options()[name.replace("-", "_")]
+    if action.nargs == 0 and isinstance(value, str):
+        value = {"true": True, "false": False}.get(value.lower(), value)
+    return _checked(action, value, place)
 
 
 def write_recipe(path: str | Path, options: dict[str, Any], title: str) -> None:
@@ -196,7 +199,8 @@ def read_mapping(path: Path) -> list[tuple[Any, Any, int]]:
 
     Raises:
         MissingFileError: There is no such file.
-        FileFormatError: The file is larger than a megabyte, or not YAML, or not a mapping.
+        FileFormatError: The file is larger than a megabyte, or not YAML, or not a mapping, or it
+            has aliases.
     """
     with open_to_read(path, "recipe") as file:
         text = file.read(_MOST_NBYTES + 1)
@@ -205,6 +209,13 @@ def read_mapping(path: Path) -> list[tuple[Any, Any, int]]:
     yaml = load("yaml")
     loader = None
     try:
+        for token in yaml.scan(text, yaml.SafeLoader) if b"*" in text else ():
+            if isinstance(token, yaml.AliasToken):  # a few lines of them can mean gigabytes
+                place = f"{path}:{token.start_mark.line + 1}"
+                raise FileFormatError(
+                    f"{place}: expected values without aliases, got '*{token.value}'; write the "
+                    "value itself"
+                )
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         if node is None:

@@ -3,10 +3,11 @@
 import argparse
 import ast
 import math
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, nearest
 from gluonish.gluon.loss import Loss, SigmoidBinaryCrossEntropyLoss, SoftmaxCrossEntropyLoss
 from gluonish.gluon.parameter import Parameter
 from gluonish.lr_scheduler import (
@@ -330,6 +331,7 @@ class Best:
     Args:
         name: ``validation-`` or ``training-`` and the name of a metric, such as
             ``validation-accuracy``.
+        flag: The option that has it, for messages.
 
     Attributes:
         epoch: The best epoch, from 1; 0 if there is none.
@@ -337,17 +339,32 @@ class Best:
         waited: Number of epochs since then.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, flag: str = "--best-metric") -> None:
         self.name = name
         self.part, _, self.metric = name.partition("-")
         if self.part not in ("training", "validation") or not self.metric:
             raise ArgumentError(
-                f"--best-metric: expected training- or validation- and a metric, such as "
+                f"{flag}: expected training- or validation- and a metric, such as "
                 f"validation-accuracy, got {name!r}"
             )
         is_loss = any(word in self.metric for word in ("loss", "entropy", "nll"))
         self.mode = "min" if is_loss else "max"
         self.epoch, self.value, self.waited = 0, math.nan, 0
+
+    def check(self, known: Sequence[str]) -> None:
+        """Check the name of the metric.
+
+        Args:
+            known: Names of all metrics that epochs have, such as ``validation-accuracy``.
+
+        Raises:
+            ArgumentError: The metric is none of them.
+        """
+        if self.name not in known:
+            raise ArgumentError(
+                f"--best-metric: expected one of {', '.join(known)}, got {self.name!r}"
+                f"{nearest(self.name, known)}"
+            )
 
     def of(self, entry: dict[str, Any]) -> float:
         """Return the metric of an epoch's results.
@@ -356,12 +373,8 @@ class Best:
             ArgumentError: There is no such metric.
         """
         if self.metric not in entry[self.part]:
-            known = [
-                f"{part}-{name}" for part in ("validation", "training") for name in entry[part]
-            ]
-            raise ArgumentError(
-                f"--best-metric: expected one of {', '.join(known)}, got {self.name!r}"
-            )
+            parts = ("validation", "training")
+            self.check([f"{part}-{name}" for part in parts for name in entry[part]])
         return float(entry[self.part][self.metric])
 
     def add(self, entry: dict[str, Any]) -> bool:

@@ -101,6 +101,10 @@ class Session:
         trainer = self._make_trainer(net, self._schedule)
         self._average = None if arguments.ema is None else WeightAverage(net, arguments.ema)
         self.estimator = self._make_estimator(net, trainer)
+        if arguments.best_metric is not None:
+            names = [name for x in self.estimator.train_metrics for name, _ in x.get_name_value()]
+            parts = dict.fromkeys((usual, "training"))
+            self._best.check([f"{x}-{name.partition(' ')[2]}" for x in parts for name in names])
         self._scores = ScoresHandler(self.estimator.train_metrics)
         self._progress = ProgressHandler(
             self._scores,

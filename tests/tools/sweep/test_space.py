@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.core.errors import ArgumentError, FileFormatError
+from gluonish.core.errors import ArgumentError, FileFormatError, MissingFileError
 from gluonish.tools.sweep.guided import Guided
 from gluonish.tools.sweep.space import Range, flags, grid, parse_space, random_settings
 
@@ -98,6 +98,31 @@ def test_random_settings_depend_on_the_seed_and_their_number() -> None:
     sizes = [x["batch-size"] for x in many]
     assert {*sizes} == {8, 9, 10}
     assert min(sizes.count(n) for n in (8, 9, 10)) > 550
+
+
+def test_whole_numbers_do_not_repeat() -> None:
+    space = parse_space(None, ["batch-size=int:8..10", "optimizer=sgd,adam"])
+    assert len({tuple(x.values()) for x in random_settings(space, 0)}) == 6
+    assert len(list(random_settings(space, 0))) == 6
+
+
+@pytest.mark.parametrize("steps", [0, 1001, 10**30])
+def test_numbers_of_values_of_a_grid_are_limited(steps: int) -> None:
+    with pytest.raises(ArgumentError, match="--param lr: expected 1 to 1000 values of a range"):
+        parse_space(None, [f"lr=log:1e-3..1:{steps}"])
+
+
+def test_switches_are_true_or_false() -> None:
+    space = parse_space(None, ["hybridize=true,False"])
+    assert space == {"hybridize": [True, False]}
+    assert [flags(x) for x in grid(space)] == [["--hybridize"], []]
+    with pytest.raises(ArgumentError, match="hybridize: expected true or false, got 'yes'"):
+        parse_space(None, ["hybridize=yes"])
+
+
+def test_a_missing_file_is_named_by_its_option(tmp_path: Path) -> None:
+    with pytest.raises(MissingFileError, match="--space: expected a YAML file, got"):
+        parse_space(str(tmp_path / "none.yaml"), [])
 
 
 def test_random_choices_do_not_repeat() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.tools.cli import make_parser
 from gluonish.tools.sweep.report import in_order
 from gluonish.tools.sweep.trials import Trial
@@ -36,6 +36,20 @@ def stored(folder: Path) -> list[dict[str, Any]]:
 def results(folder: Path) -> list[Any]:
     names = ("number", "setting", "status", "value", "epoch", "last")
     return [{name: trial[name] for name in names} for trial in stored(folder)]
+
+
+def test_a_damaged_record_is_refused_and_wrong_settings_leave_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "sweep.json").write_text("{")
+    with pytest.raises(FileFormatError, match=r"--output: expected JSON in .*sweep\.json"):
+        sweep("--output", str(tmp_path), "--param", "lr=0.1", "--", *DIGITS)
+    options = ("--sampler", "grid", "--param", "lr=0.1..1", "--", *DIGITS)
+    with pytest.raises(ArgumentError, match="expected values or a number of them in a grid"):
+        sweep("--output", str(tmp_path / "new"), *options)
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(ArgumentError, match=r"^--metric: expected training- or "):
+        sweep(
+            "--output", str(tmp_path / "new"), "--param", "lr=1", "--metric", "acc", "--", *DIGITS
+        )
 
 
 def test_a_grid_is_tried_and_failures_are_recorded(
@@ -140,7 +154,7 @@ def test_settings_can_be_printed_without_a_trial(
     [
         ("--trials 0", "--trials: expected at least 1"),
         ("--timeout -1", "--timeout: expected at least 0"),
-        ("--metric accuracy", "--best-metric: expected training- or validation-"),
+        ("--metric accuracy", "^--metric: expected training- or validation-"),
         ("-- --model-prefix x", "without --model-prefix"),
         ("-- --lr 3", "expected --lr as --param or as an option, got both"),
         ("--sampler optuna --dry-run", "expected --sampler random or grid"),

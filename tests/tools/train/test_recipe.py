@@ -85,6 +85,7 @@ def test_options_come_from_the_file_unless_the_command_line_has_them(tmp_path: P
         ("lr: 1\nlr: 2\n", "recipe.yaml:2: expected each option once, got 'lr' again, which line"),
         ("notes: hello\n", "notes: expected a list of texts"),
         ("3: 4\n", "expected an option of `gluonish train`, got 3"),
+        ("[a, b]: 1\n", r"recipe.yaml:1: expected an option of `gluonish train`, got \['a', 'b'\]"),
         ("rgb-mean: [true]\n", "expected a list of numbers or texts"),
     ],
 )
@@ -103,12 +104,19 @@ def test_wrong_options_are_refused_with_their_line(text: str, message: str, tmp_
         "just text",
         "\x00",
         "[" * 4000,
-        "lr: *unknown\n",
     ],
 )
 def test_what_is_no_recipe_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=r"recipe\.yaml: expected"):
         read_recipe(recipe(tmp_path, text))
+
+
+def test_aliases_are_refused_for_some_lines_of_them_mean_gigabytes(tmp_path: Path) -> None:
+    lines = ["opt-set:", "  a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"  a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 9)]
+    for text, found in (("\n".join(lines), r"yaml:3: .* got '\*a0'"), ("lr: *b\n", r"yaml:1: .*b")):
+        with pytest.raises(FileFormatError, match=f"{found}.*; write the value itself"):
+            read_recipe(recipe(tmp_path, text))
 
 
 def test_a_file_of_a_megabyte_is_refused(tmp_path: Path) -> None:

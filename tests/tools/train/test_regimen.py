@@ -108,6 +108,8 @@ def test_the_rate_is_scaled_to_the_images_of_an_update() -> None:
         ("--test-crop 1.5", "--test-crop: expected a number above 0 and up to 1"),
         ("--best-metric accuracy", "--best-metric: expected training- or validation-"),
         ("--best-metric validation-acc", "expected one of validation-accuracy, validation-loss"),
+        ("--best-metric validation-acuracy", r"\(nearest: 'validation-accuracy'"),
+        ("--lr inf", "--lr: expected a positive number, got inf"),
         ("--drop-path 0.1", "--drop-path: expected a network that has it, got --network mlp"),
         ("--network vgg11 --drop-path 0.1", "--drop-path: expected a network that has it"),
         ("--lr-schedule cosine --min-lr 9", "--min-lr: expected up to the learning rate 0.05"),

@@ -1,6 +1,7 @@
 """Checks of the arguments of an Estimator."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 from gluonish.core.context import Context, cpu, gpu
@@ -56,13 +57,13 @@ def check_duration(epochs: int | None, batches: int | None) -> tuple[int | None,
             f"Estimator.fit: expected either epochs or batches, got epochs={epochs} and "
             f"batches={batches}"
         )
-    number = epochs or batches
-    if not isinstance(number, int) or number < 1:
+    name, number = ("epochs", epochs) if epochs else ("batches", batches)
+    found = int(number) if isinstance(number, Integral) else 0  # NumPy's integers, too
+    if found < 1:
         raise ArgumentError(
-            f"Estimator.fit: expected {'epochs' if epochs else 'batches'} to be an integer of at "
-            f"least 1, got {number!r}"
+            f"Estimator.fit: expected {name} to be an integer of at least 1, got {number!r}"
         )
-    return epochs or None, batches or None
+    return (found, None) if epochs else (None, found)
 
 
 def check_block(name: str, block: Any) -> Block:

@@ -323,7 +323,8 @@ class Estimator:
             monitor: The metric of plateaus, of early stopping and of the best checkpoint: a metric
                 of the Estimator, or its name, such as ``"validation accuracy"``, ``"accuracy"`` or
                 ``"loss"``. A name without its first word is looked for in ``average_metrics``,
-                ``val_metrics`` and ``train_metrics``, in this order. None: ``"loss"``.
+                ``val_metrics`` and ``train_metrics``, in this order. None: the first
+                `metric.Loss` among them, and without one the first metric.
             monitor_mode: ``"min"`` or ``"max"``, which values are better; None for ``"min"`` with
                 losses and errors, else ``"max"``.
             early_stopping: Number of epochs without improvement of ``monitor`` after which training

@@ -5,9 +5,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
 from gluonish.core.files import AnyPath, path_text
-from gluonish.core.number_check import as_int, check_numbers
+from gluonish.core.number_check import as_float, as_int, check_numbers
 from gluonish.gluon.contrib.estimator.average_handler import AverageHandler
 from gluonish.gluon.contrib.estimator.events import EventHandler
 from gluonish.gluon.contrib.estimator.monitor import mode_of, monitored
@@ -50,30 +50,36 @@ class FitOptions:
         for name in ("resume", "progress"):
             _one_of(name, getattr(self, name), (None, True, False))
         for name, low in (("accumulate", 1), ("average_start", 0), ("max_checkpoints", 1)):
-            as_int("Estimator.fit", name, getattr(self, name), low)
+            number = as_int("Estimator.fit", name, getattr(self, name), low)
+            object.__setattr__(self, name, number)  # of a NumPy integer, or 2.0
         for name in ("clip_grad_norm", "clip_grad_value"):
             value = getattr(self, name)
             if value is not None:
                 check_numbers("Estimator.fit", **{name: value})
                 if not value > 0:
                     raise ArgumentError(f"Estimator.fit: expected {name} above 0, got {value}")
-        if self.schedule is not None and not callable(self.schedule):
-            raise ArgumentTypeError(
-                "Estimator.fit: expected schedule to be an LRScheduler or a function of the number "
-                f"of updates, got {self.schedule!r}"
-            )
+        if self.schedule is not None:
+            _check_schedule(self.schedule)
         _check_average(self.average)
         _check_stopping(self.early_stopping)
         self._check_checkpoints()
 
     def _check_checkpoints(self) -> None:
         if self.checkpoint_interval is not None:
-            as_int("Estimator.fit", "checkpoint_interval", self.checkpoint_interval, 1)
+            number = as_int("Estimator.fit", "checkpoint_interval", self.checkpoint_interval, 1)
+            object.__setattr__(self, "checkpoint_interval", number)
         if self.checkpoints is not None:
-            path_text(self.checkpoints, "Estimator.fit: checkpoints")
+            if not path_text(self.checkpoints, "Estimator.fit: checkpoints"):
+                raise ArgumentError(
+                    "Estimator.fit: expected checkpoints to be the path of a folder, got ''; '.' "
+                    "is the current one"
+                )
         elif self.resume or self.checkpoint_interval is not None:
             name = "resume" if self.resume else "checkpoint_interval"
-            raise ArgumentError(f"Estimator.fit: expected {name} with checkpoints, got no folder")
+            raise ArgumentError(
+                f"Estimator.fit: expected {name} with checkpoints, got no folder; pass, for "
+                "example, checkpoints='run'"
+            )
 
     @property
     def needs_monitor(self) -> bool:
@@ -87,14 +93,28 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
         raise ArgumentError(f"Estimator.fit: expected {name} to be one of {names}, got {value!r}")
 
 
+def _check_schedule(schedule: Any) -> None:
+    if not callable(schedule):
+        raise ArgumentTypeError(
+            "Estimator.fit: expected schedule to be an LRScheduler or a function of the number "
+            f"of updates, got {schedule!r}"
+        )
+    if isinstance(schedule, type):
+        raise ArgumentTypeError(
+            "Estimator.fit: expected schedule to be an object or a function, got the class "
+            f"{schedule.__name__}; call it with its arguments"
+        )
+
+
 def _check_average(average: Any) -> None:
     if average is None or isinstance(average, WeightAverage):
         return
     check_numbers("Estimator.fit", average=average)
     if isinstance(average, bool) or not 0 <= average < 1:
+        advice = "; for the mean of the epochs pass gluon.utils.WeightAverage(net, decay=None)"
         raise ArgumentError(
             f"Estimator.fit: expected average to be a decay in [0, 1) or a WeightAverage, got "
-            f"{average}"
+            f"{average}{advice if average == 1 else ''}"
         )
 
 
@@ -106,8 +126,12 @@ def _check_stopping(stopping: Any) -> None:
         if unknown:
             raise ArgumentError(
                 f"Estimator.fit: expected early_stopping with {', '.join(_STOPPING)}, got "
-                f"{unknown[0]!r}"
+                f"{unknown[0]!r}{nearest(unknown[0], _STOPPING)}"
             )
+        for name in ("min_delta", "baseline"):
+            value = stopping.get(name, 0)
+            if value is not None or name == "min_delta":
+                as_float("Estimator.fit", f"early_stopping[{name!r}]", value)
         _one_of("early_stopping['mode']", stopping.get("mode"), (None, "min", "max"))
         as_int("Estimator.fit", "early_stopping['patience']", stopping.get("patience", 1), 1)
         return

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, nearest
 from gluonish.gluon.contrib.estimator.step_handlers import check_monitor
 from gluonish.metric import (
     MAE,
@@ -32,7 +32,7 @@ def monitored(monitor: Any, metrics: Sequence[EvalMetric]) -> EvalMetric:
     """
     if isinstance(monitor, EvalMetric):
         if not any(monitor is metric for metric in metrics):
-            raise _unknown(repr(monitor), metrics)
+            raise _unknown(monitor, metrics)
         return check_monitor("Estimator.fit", monitor)
     losses = [metric for metric in metrics if isinstance(metric, LossMetric)]
     if monitor is None:
@@ -41,14 +41,23 @@ def monitored(monitor: Any, metrics: Sequence[EvalMetric]) -> EvalMetric:
     found += [metric for metric in metrics if metric.name.partition(" ")[2] == monitor]
     found += losses if monitor == "loss" else []
     if not isinstance(monitor, str) or not found:
-        raise _unknown(repr(monitor), metrics)
+        raise _unknown(monitor, metrics)
     return check_monitor("Estimator.fit", found[0])
 
 
-def _unknown(found: str, metrics: Sequence[EvalMetric]) -> ArgumentError:
-    names = ", ".join(repr(metric.name) for metric in metrics)
+def _unknown(found: Any, metrics: Sequence[EvalMetric]) -> ArgumentError:
+    names = [metric.name for metric in metrics]
+    first = found.partition(" ")[0] if isinstance(found, str) else ""
+    if found == "loss":
+        advice = "; add mx.metric.Loss() to the metrics of the Estimator"
+    elif first in ("validation", "average") and not any(x.startswith(first) for x in names):
+        needed = "val_data" if first == "validation" else "average and val_data"
+        advice = f"; its metrics of the {first} need {needed}"
+    else:
+        advice = nearest(found, [*names, *(x.partition(" ")[2] for x in names)])
     return ArgumentError(
-        f"Estimator.fit: expected monitor to be a metric of the Estimator, {names}, got {found}"
+        "Estimator.fit: expected monitor to be a metric of the Estimator, "
+        f"{', '.join(map(repr, names))}, got {found!r}{advice}"
     )
 
 

@@ -9,6 +9,7 @@ far, and ``best.json`` is its record. With several processes, the first one writ
 
 import io
 import math
+import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -65,11 +66,11 @@ class RunCheckpoints:
         """Create the folder, and lock it against other runs.
 
         Raises:
-            ArgumentError: Another process writes to it.
+            ArgumentError: Another process writes to it, or it cannot be made or written to.
         """
         with ExitStack() as stack:
             if self._is_first:
-                self._folder.mkdir(parents=True, exist_ok=True)
+                self._make_folder()
                 refusal = (
                     "Estimator.fit: expected checkpoints in a folder that no other run writes to, "
                     f"got {str(self._folder)!r}; wait for that process, or choose another folder"
@@ -77,6 +78,19 @@ class RunCheckpoints:
                 stack.enter_context(held(self._folder, "fit", refusal))
             self._gather(None)
             yield
+
+    def _make_folder(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            writable = os.access(self._folder, os.W_OK | os.X_OK)
+            reason = "" if writable else "which may not be written to"
+        except OSError as error:
+            reason = f"which cannot be made: {error.strerror}"
+        if reason:
+            raise ArgumentError(
+                "Estimator.fit: expected checkpoints to be a folder to write to, got "
+                f"{str(self._folder)!r}, {reason}"
+            )
 
     def _gather(self, value: Any) -> list[Any]:
         return [value] if self._store is None else self._store.gather(value)

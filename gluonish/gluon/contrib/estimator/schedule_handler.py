@@ -1,9 +1,12 @@
 """ScheduleHandler: the learning rate of `Estimator.fit` follows a schedule."""
 
+import math
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from numbers import Real
 from typing import Any
 
+from gluonish.core.errors import ArgumentError
 from gluonish.gluon.contrib.estimator.events import EpochBegin, EpochEnd, Run
 from gluonish.gluon.trainer import Trainer
 from gluonish.lr_scheduler import LRScheduler, ReduceLROnPlateau
@@ -54,9 +57,24 @@ class ScheduleHandler(EpochBegin, EpochEnd):
     def attach(self, trainer: Trainer) -> None:
         """Let the Trainer's present optimizer follow the schedule."""
         per_update = self.interval == "update" or isinstance(self.schedule, ReduceLROnPlateau)
-        trainer.optimizer.lr_scheduler = self.schedule if per_update else None
+        of_updates = self.schedule if isinstance(self.schedule, LRScheduler) else self._rate
+        trainer.optimizer.lr_scheduler = of_updates if per_update else None
         if not per_update:
-            trainer.optimizer.lr = float(self.schedule(self.current_epoch))
+            trainer.optimizer.lr = self._rate(self.current_epoch)
+
+    def _rate(self, count: int) -> float:
+        """Return the learning rate after a number of updates or epochs.
+
+        Raises:
+            ArgumentError: The schedule returns something else.
+        """
+        rate: Any = self.schedule(count)
+        if not isinstance(rate, Real) or not 0 <= rate < math.inf:
+            raise ArgumentError(
+                "Estimator.fit: expected schedule to return a finite number of 0 or more, got "
+                f"{rate!r} for {self.interval} {count}"
+            )
+        return float(rate)
 
     def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
         """Set the learning rate of the epoch."""

@@ -1,6 +1,7 @@
 """The keyword arguments of Estimator.fit, against the same training in NumPy."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -266,6 +267,26 @@ def test_the_trainer_has_its_own_options_again_afterwards() -> None:
         ({"early_stopping": 0}, "expected early_stopping of 1 or more, got 0"),
         ({"early_stopping": {"paitence": 1}}, "early_stopping with patience, .* got 'paitence'"),
         ({"progress": "yes"}, "expected progress to be one of None, True, False, got 'yes'"),
+        ({"early_stopping": {"paitence": 1}}, r"got 'paitence' \(nearest: 'patience'"),
+        (
+            {"average": 1},
+            r"got 1; for the mean of the epochs pass .*WeightAverage\(net, decay=None",
+        ),
+        ({"monitor": "los"}, r"got 'los' \(nearest: 'loss'\)"),
+        ({"monitor": "training lost"}, r"got 'training lost' \(nearest: 'training loss'"),
+        ({"monitor": "validation loss"}, "metrics of the validation need val_data"),
+        ({"monitor": "average loss"}, "metrics of the average need average and val_data"),
+        (
+            {"checkpoints": ""},
+            r"checkpoints to be the path of a folder, got ''; '\.' is the current",
+        ),
+        ({"resume": True}, "expected resume with checkpoints, got no folder; pass, for example"),
+        ({"checkpoints": __file__}, "a folder to write to, got .*, which cannot be made: File exi"),
+        ({"schedule": lambda n: None}, "schedule to return a finite number .* None for update 0"),
+        (
+            {"schedule": lambda n: -0.1, "schedule_interval": "epoch"},
+            r"schedule to return a finite number of 0 or more, got -0\.1 for epoch 0",
+        ),
     ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, Any], message: str) -> None:
@@ -281,6 +302,50 @@ def test_options_out_of_range_are_refused(options: dict[str, Any], message: str)
 def test_options_of_wrong_types_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ArgumentTypeError, match=f"expected {next(iter(options))} to be a"):
         make().fit(loader(), epochs=1, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"early_stopping": {"min_delta": "x"}}, r"early_stopping\['min_delta'\] to be a number"),
+        ({"early_stopping": {"baseline": "x"}}, r"early_stopping\['baseline'\] to be a number"),
+        ({"schedule": mx.lr_scheduler.CosineScheduler}, "the class CosineScheduler; call it with"),
+    ],
+)
+def test_wrong_types_are_refused_before_the_first_epoch(
+    options: dict[str, Any], message: str
+) -> None:
+    estimator = make()
+    with pytest.raises(ArgumentTypeError, match=message):
+        estimator.fit(loader(), epochs=1, **options)
+    assert_close(weight(estimator), START)
+
+
+def test_a_schedule_that_falls_below_zero_is_refused_there() -> None:
+    with pytest.raises(ArgumentError, match=r"0 or more, got -0\.1 for update 3"):
+        make().fit(
+            loader(), epochs=1, schedule=lambda n: (0.2 if n == 1 else 0.1) * (-1) ** (n > 2)
+        )
+
+
+def test_a_missing_loss_is_to_be_added_to_the_metrics() -> None:
+    net = nn.Dense(1, in_units=3)
+    net.initialize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd")
+    estimator = Estimator(net, mx.gluon.loss.L2Loss(), mx.metric.MAE(), trainer=trainer)
+    with pytest.raises(ArgumentError, match=r"got 'loss'; add mx\.metric\.Loss\(\) to the metrics"):
+        estimator.fit(loader(), epochs=1, monitor="loss")
+
+
+def test_integers_of_numpy_are_integers(tmp_path: Path) -> None:
+    two: Any = np.int64(2)
+    options: dict[str, Any] = {"accumulate": 2, "checkpoints": tmp_path / "a"}
+    expected, estimator = make(), make()
+    expected.fit(loader(), epochs=2, **options)
+    options = {"accumulate": two, "checkpoints": tmp_path / "b", "max_checkpoints": two}
+    estimator.fit(loader(), epochs=two, checkpoint_interval=2.0, **options)  # type: ignore[arg-type]
+    assert_close(weight(estimator), weight(expected))
+    assert len(list((tmp_path / "b").glob("0*.json"))) == 2
 
 
 def test_options_that_the_trainer_excludes_are_refused() -> None:
