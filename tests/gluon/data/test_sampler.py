@@ -124,7 +124,7 @@ def test_many_allowed_repetitions_take_no_memory() -> None:
 
 
 def test_repeated_augmentation_refuses_what_is_no_generator() -> None:
-    with pytest.raises(ArgumentTypeError, match="expected generator to be one of NumPy .*, got 7"):
+    with pytest.raises(ArgumentTypeError, match=r"expected generator to be one of NumPy .*, got 7"):
         RepeatAugSampler(5, generator=7)  # type: ignore[arg-type]  # refused
 
 
