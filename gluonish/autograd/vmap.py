@@ -17,7 +17,7 @@ from gluonish.autograd.scopes import is_training, pause
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.order import post_order
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.pytree import flatten, regroup
+from gluonish.graph.pytree import Constant, Structure, flatten, regroup
 from gluonish.graph.trace import Trace, trace_forward
 from gluonish.ndarray import stack
 from gluonish.ndarray.ndarray import NDArray
@@ -58,9 +58,10 @@ def vmap(
 
     Raises:
         ArgumentTypeError: ``func`` is not callable, axes are not ints, an argument with an axis is
-            not an array, or an output is not one.
+            not an array, an output is not one, or an argument comes by name.
         ArgumentError: Numbers of axes and of arguments or outputs differ, an array has no such
-            axis, no argument has samples, or their numbers differ or are 0.
+            axis, no argument has samples, their numbers differ or are 0, or outputs of samples
+            differ in structure or shape.
 
     Example:
         >>> import gluonish as mx
@@ -73,13 +74,19 @@ def vmap(
     _check_axes("in_axes", in_axes, optional=True)
     _check_axes("out_axes", out_axes, optional=False)
 
-    def run(*args: Any) -> Any:
+    def run(*args: Any, **kwargs: Any) -> Any:
         """Apply the function to a batch."""
+        if kwargs:
+            raise ArgumentTypeError(
+                f"vmap: expected arguments by position, got {', '.join(kwargs)} by name; "
+                "functools.partial(func, name=value) shares a value among samples"
+            )
         batch = _batch(func, args, in_axes)
         leaves = _in_one_pass(batch)
         if leaves is None:
             leaves = _one_by_one(batch)
         outs, structure = leaves
+        _check_constants(structure)
         axes = _axes_of("out_axes", out_axes, len(outs), "output")
         moved = [_moved(x, 0, axis) for x, axis in zip(outs, axes, strict=True)]
         return regroup(moved, structure)
@@ -227,6 +234,12 @@ def _one_by_one(batch: _Batch) -> tuple[list[NDArray], Any]:
             )
         rows.append(leaves)
         structures.append(structure)
+        _check_constants(structure)
+        if structure != structures[0]:
+            raise ArgumentError(
+                "vmap: expected outputs of one structure, got another one of sample "
+                f"{i} than of sample 0"
+            )
     shapes = [[x.shape for x in row] for row in rows]
     for i, found in enumerate(shapes):
         if found != shapes[0]:
@@ -235,6 +248,23 @@ def _one_by_one(batch: _Batch) -> tuple[list[NDArray], Any]:
                 f"of sample {i}"
             )
     return [_stacked(column) for column in zip(*rows, strict=True)], structures[0]
+
+
+def _check_constants(structure: Structure) -> None:
+    """Refuse what is no array among outputs, such as a number of one sample only.
+
+    Raises:
+        ArgumentTypeError: There is such an output.
+    """
+    if isinstance(structure, Constant):
+        if structure.value is not None:
+            raise ArgumentTypeError(
+                "vmap: expected func to return arrays, got one or more of "
+                f"{type(structure.value).__name__} beside them"
+            )
+    elif structure is not None:
+        for inner in structure[1]:
+            _check_constants(inner)
 
 
 def _stacked(column: Sequence[NDArray]) -> NDArray:

@@ -8,6 +8,7 @@ import numpy as np
 import gluonish as mx
 from gluonish.core.files import atomic_write
 from gluonish.gluon import Trainer, nn
+from gluonish.gluon.data import ShardWriter
 from gluonish.module.feed_forward import save_checkpoint
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO
 from gluonish.recordio.index_file import new_record_pair
@@ -112,6 +113,12 @@ def _plot(folder: Path, units: int) -> None:
     save_figure(figure, folder / "plot.png")
 
 
+def _shard(folder: Path, units: int) -> None:
+    with ShardWriter(folder / "shard-%d.tar", max_samples=units) as writer:
+        for number in range(units):
+            writer.write({"__key__": str(number), "bin": bytes(256)})
+
+
 SAVERS: dict[str, Saver] = {
     "nd.save": lambda folder, n: mx.nd.save(str(folder / "a.params"), {"a": mx.nd.ones((n, 64))}),
     "npx.save": lambda folder, n: mx.npx.save(str(folder / "b.params"), mx.np.ones((n, 64))),
@@ -127,6 +134,7 @@ SAVERS: dict[str, Saver] = {
     "profiler.dump": _profile,
     "im2rec's pair": _pair,
     "a plot": _plot,
+    "ShardWriter": _shard,
 }
 TOGETHER = ("Block.save", "export", "save_checkpoint", "im2rec's pair")
 """These write several files, which all change or none."""

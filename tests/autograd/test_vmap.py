@@ -277,3 +277,26 @@ def test_wrong_types_are_refused() -> None:
         ArgumentError, match=r"equal shapes, got \[\(1,\)\] of sample 0 and \[\(2,\)\]"
     ):
         vmap(lambda x: x[: int(x[0])])(np.array([[1, 2], [2, 2]]))
+
+
+def test_outputs_that_are_no_arrays_are_refused_beside_arrays() -> None:
+    x = mx.np.array([[1.0, 2.0], [3.0, 4.0]])
+    for func in (lambda a: (a, 5), lambda a: (a, {"sum": float(a.sum())})):
+        with pytest.raises(
+            ArgumentTypeError, match="vmap: expected func to return arrays, got one"
+        ):
+            vmap(func)(x)
+    first, nothing = vmap(lambda a: (a, None))(x)
+    assert first.shape == (2, 2)
+    assert nothing is None
+
+
+def test_outputs_of_another_structure_are_refused() -> None:
+    x = mx.np.array([1.0, -1.0])
+    with pytest.raises(ArgumentError, match="one structure, got another one of sample 1"):
+        vmap(lambda a: {"up": a} if float(a) > 0 else {"down": a})(x)
+
+
+def test_arguments_by_name_are_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"by position, got k by name; functools\.partial"):
+        vmap(lambda a, k: a * k)(mx.np.ones(2), k=2)

@@ -136,11 +136,16 @@ class Dataset:
 
 
 def refuse_class(fn: Any) -> None:
-    """Raise an error if the class of a transform is passed instead of a transform.
+    """Raise an error if the class of a transform is passed instead of a transform, or no function.
 
     Raises:
-        ArgumentTypeError: ``fn`` is a class of Blocks.
+        ArgumentTypeError: ``fn`` is a class of Blocks, or cannot be called.
     """
+    if not callable(fn):
+        raise ArgumentTypeError(
+            f"transform: expected a function or a transform, got {fn!r:.100}"
+            + ("; put them into transforms.Compose" if isinstance(fn, list | tuple) else "")
+        )
     if isinstance(fn, type) and hasattr(fn, "hybridize"):
         raise ArgumentTypeError(
             f"transform: expected a function or a transform, got the class {fn.__name__}; create "

@@ -119,7 +119,7 @@ class RepeatAugSampler(Sampler):
 
     Raises:
         ArgumentError: A number is out of its range.
-        ArgumentTypeError: A number is not an int.
+        ArgumentTypeError: A number is not an int, or ``generator`` is none.
 
     References:
         M. Berman et al., "MultiGrain: a unified image embedding for classes and instances", 2019;
@@ -149,12 +149,18 @@ class RepeatAugSampler(Sampler):
             self._num_samples = as_int(name, "num_samples", num_samples, 0)
         if self._num_samples > most:
             raise ArgumentError(f"{name}: expected num_samples up to {most}, got {num_samples}")
+        if generator is not None and not hasattr(generator, "permutation"):
+            raise ArgumentTypeError(
+                f"{name}: expected generator to be one of NumPy or None, got {generator!r:.100}; "
+                "np.random.default_rng(seed) makes one"
+            )
         self._generator = generator
 
     def __iter__(self) -> Iterator[Any]:
         source: Any = np.random if self._generator is None else self._generator
-        order = np.repeat(source.permutation(self._length), self._num_repeats)
-        return iter(order[: self._num_samples])
+        repeats = max(1, min(self._num_repeats, self._num_samples))  # however many are allowed
+        chosen = source.permutation(self._length)[: -(-self._num_samples // repeats)]
+        return iter(np.repeat(chosen, repeats)[: self._num_samples])
 
     def __len__(self) -> int:
         return self._num_samples

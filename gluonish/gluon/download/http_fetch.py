@@ -341,6 +341,8 @@ def transfer_errors() -> Iterator[None]:
     except (requests.RequestException, below) as error:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
             raise RefusedError(f"{excerpt(str(error))}; {_TRUST}") from error
+        if isinstance(error, requests.TooManyRedirects):  # the next attempt finds the same
+            raise RefusedError(excerpt(str(error))) from error
         kind = UnresolvedError if _is_unresolved(error) else CutOffError
         raise kind(excerpt(_reason(str(error)))) from error
 

@@ -99,3 +99,11 @@ def test_datasets_can_be_pickled() -> None:
     dataset = PAIRS.transform_first(np.negative).shard(2, 1).take(2)
     restored = pickle.loads(pickle.dumps(dataset))
     assert [data.tolist() for data, _ in elements(restored)] == [[-6, -7], [-8, -9]]
+
+
+def test_what_is_no_function_is_refused_as_a_transform() -> None:
+    message = "transform: expected a function or a transform, got "
+    with pytest.raises(ArgumentTypeError, match=f"{message}None"):
+        SimpleDataset([1]).transform_first(None)  # type: ignore[arg-type]  # refused
+    with pytest.raises(ArgumentTypeError, match=message + r"\[.*put them into transforms.Compose"):
+        SimpleDataset([1]).transform([abs, abs])  # type: ignore[arg-type]  # refused

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.gluon.data import (
     BatchSampler,
     FilterSampler,
@@ -117,6 +117,15 @@ def test_repeated_augmentation_follows_its_generator() -> None:
     assert first == second
     sampler = RepeatAugSampler(50, generator=np.random.default_rng(7))
     assert list(sampler) != list(sampler)
+
+
+def test_many_allowed_repetitions_take_no_memory() -> None:
+    assert len(set(RepeatAugSampler(5, 10**12, 4))) == 1
+
+
+def test_repeated_augmentation_refuses_what_is_no_generator() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"expected generator to be one of NumPy .*, got 7"):
+        RepeatAugSampler(5, generator=7)  # type: ignore[arg-type]  # refused
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,17 @@ def test_an_odd_answer_is_refused_with_the_url(what: str, tmp_path: Path) -> Non
     assert not (tmp_path / "x").exists()
 
 
+def test_redirects_in_a_circle_are_not_repeated(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        answering(redirect(b"/x")) as url,
+        pytest.raises(DownloadError, match="Exceeded 30 redirects"),
+    ):
+        obtain(url, tmp_path / "x", retries=3)
+    assert not caplog.records
+
+
 @pytest.mark.parametrize(
     "url", ["http://[::1/x", "http://[zz]/x", "file://[/x", "a\0b", "file:///a%00b"]
 )

@@ -2,12 +2,12 @@
 
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError, GluonishError
 from gluonish.core.json_text import parse_json
 from gluonish.gluon.data.shards.tar_reader import Member
 from gluonish.image.decode import imdecode
@@ -142,11 +142,29 @@ def encoded(field: str, value: Any) -> bytes:
         ArgumentTypeError: The format does not hold such a value.
         OperatorError: The format of images does not hold such an image.
     """
+    try:
+        return _encoded(field, value)
+    except ValueError as error:  # of Python and NumPy
+        if isinstance(error, GluonishError):
+            raise
+        raise ArgumentTypeError(
+            f"ShardWriter: expected a value that {field!r} can hold, got {type(value).__name__} "
+            f"({error!s:.200})"
+        ) from error
+
+
+def _encoded(field: str, value: Any) -> bytes:
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)
     extension = field.rpartition(".")[2]
     values = value.asnumpy() if isinstance(value, NDArray) else value
     if extension in _IMAGES and isinstance(values, np.ndarray):
+        if values.dtype != np.uint8 or values.shape[2:] not in ((), (1,), (3,)) or values.ndim < 2:
+            raise ArgumentTypeError(
+                f"ShardWriter: expected an image (height, width, 3) of uint8 as {field!r}, got "
+                f"{values.dtype}{values.shape}; multiply floats by 255 and convert them, or write "
+                "them as npy"
+            )
         image = np.ascontiguousarray(values[..., ::-1] if values.ndim == 3 else values)
         quality = _PNG_COMPRESSION if extension == "png" else _JPEG_QUALITY
         return encode("ShardWriter", image, f".{extension}", quality)
@@ -183,7 +201,11 @@ def check_fields(fields: Any) -> tuple[tuple[str, ...], ...] | None:
     """
     if fields is None:
         return None
-    if isinstance(fields, str) or not all(isinstance(name, str) for name in fields):
+    if (
+        isinstance(fields, str)
+        or not isinstance(fields, Iterable)
+        or not all(isinstance(name, str) for name in fields)
+    ):
         raise ArgumentTypeError(
             f"ShardDataset: expected fields to be a list of names, got {fields!r:.100}"
         )

@@ -149,6 +149,11 @@ class ShardDataset(ShardStream):
                     if members:
                         yield _StoredSample(shard, key, members)
                     key, members = found, {}
+                if field == KEY:
+                    raise FileFormatError(
+                        f"{shard}: expected no field {KEY!r} in the sample {key!r}, which is its "
+                        f"key, got {member.name!r} at byte {member.offset}"
+                    )
                 if field in members:
                     raise FileFormatError(
                         f"{shard}: expected each field of the sample {key!r} once, got "

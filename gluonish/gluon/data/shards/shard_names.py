@@ -4,6 +4,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from glob import glob, has_magic
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from gluonish.core.files import local_path, path_text
 MAX_SHARDS = 1_000_000
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_RANGE = re.compile(r"(\d{1,18})\.\.(\d{1,18})")
+_RANGE = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})")
 _URL = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -87,24 +89,24 @@ def expanded(what: str, pattern: str) -> Iterator[str]:
         ArgumentError: Braces are not closed, or have neither numbers nor texts, or the pattern
             stands for more than a million names.
     """
-    found = _BRACES.search(pattern)
-    if found is None:
-        if "{" in pattern or "}" in pattern:
-            raise ArgumentError(f"{what}: expected closed braces, got {pattern!r:.200}")
-        yield pattern
-        return
-    choices = list(_choices(what, found[1], pattern))
-    rest = list(expanded(what, pattern[found.end() :]))
-    if len(choices) * len(rest) > MAX_SHARDS:
+    pieces = _BRACES.split(pattern)  # in turn a text, and what is in braces
+    if any("{" in text or "}" in text for text in pieces[::2]):
+        raise ArgumentError(f"{what}: expected closed braces, got {pattern!r:.200}")
+    counts, choices = [], []
+    for i, piece in enumerate(pieces):
+        count, texts = _choices(what, piece, pattern) if i % 2 else (1, [piece])
+        counts.append(count)
+        choices.append(texts)
+    if prod(counts) > MAX_SHARDS:  # known before any name is made
         raise ArgumentError(
-            f"{what}: expected up to {MAX_SHARDS} shards, got more from {pattern!r:.200}"
+            f"{what}: expected up to {MAX_SHARDS} shards, got {pattern!r:.200}, which stands for "
+            "more"
         )
-    for choice in choices:
-        for end in rest:
-            yield f"{pattern[: found.start()]}{choice}{end}"
+    yield from map("".join, product(*choices))
 
 
-def _choices(what: str, inside: str, pattern: str) -> Iterable[str]:
+def _choices(what: str, inside: str, pattern: str) -> tuple[int, Iterable[str]]:
+    """Return the number of texts that braces stand for, and the texts."""
     numbers = _RANGE.fullmatch(inside)
     if numbers is None:
         if "," not in inside:
@@ -112,7 +114,8 @@ def _choices(what: str, inside: str, pattern: str) -> Iterable[str]:
                 f"{what}: expected braces such as {{000..120}} or {{a,b}}, got {{{inside}}} in "
                 f"{pattern!r:.200}"
             )
-        return inside.split(",")
+        texts = inside.split(",")
+        return len(texts), texts
     first, last = int(numbers[1]), int(numbers[2])
     if not first <= last < first + MAX_SHARDS:
         raise ArgumentError(
@@ -121,4 +124,4 @@ def _choices(what: str, inside: str, pattern: str) -> Iterable[str]:
         )
     padded = any(len(text) > 1 and text.startswith("0") for text in numbers.groups())
     width = max(map(len, numbers.groups())) if padded else 0
-    return (f"{number:0{width}}" for number in range(first, last + 1))
+    return last - first + 1, (f"{number:0{width}}" for number in range(first, last + 1))

@@ -80,7 +80,7 @@ class ShardWriter:
         self._open = ExitStack()
         self._archive: tarfile.TarFile | None = None
         self._count = 0
-        self._last_key = ""
+        self._last_key: str | None = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -164,7 +164,8 @@ class ShardWriter:
         """Return the files of a sample, with their content."""
         if not isinstance(sample, Mapping) or not all(isinstance(name, str) for name in sample):
             raise ArgumentTypeError(
-                f"ShardWriter: expected a dict of fields by name, got {type(sample).__name__}"
+                "ShardWriter: expected a dict of fields by name, all of them str, got "
+                f"{sample!r:.100}"
             )
         key = sample.get(KEY)
         if not isinstance(key, str):

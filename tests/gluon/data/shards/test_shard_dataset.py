@@ -286,6 +286,19 @@ def test_a_missing_field_and_a_field_twice_are_errors(tmp_path: Path) -> None:
         list(ShardDataset(path))
 
 
+def test_a_file_cannot_replace_the_key(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(archive_of({"7.txt": b"x", "7.__key__": b"y"}))
+    with pytest.raises(FileFormatError, match=r"no field '__key__' in the sample '7'.* byte 1024"):
+        list(ShardDataset(path))
+
+
+def test_an_empty_key_is_refused_as_the_first_one(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path / "%d.tar")
+    with pytest.raises(ArgumentError, match="expected a key without dots"):
+        writer.write({"__key__": "", "cls": 1})
+
+
 def test_keys_that_change_between_samples_are_named_by_the_loader(tmp_path: Path) -> None:
     path = shard(tmp_path / "a.tar", **{"0__bin": "x", "0__cls": "1", "1__bin": "x"})
     message = r"dicts with the keys \['__key__', 'bin', 'cls'\], got \['__key__', 'bin'\]"
@@ -310,6 +323,7 @@ def test_an_error_in_a_shard_ends_the_pass_of_a_loader(tmp_path: Path) -> None:
     ("arguments", "error", "message"),
     [
         ({"fields": "jpg"}, ArgumentTypeError, "fields to be a list of names, got 'jpg'"),
+        ({"fields": 5}, ArgumentTypeError, "fields to be a list of names, got 5"),
         ({"fields": ()}, ArgumentError, "names of fields"),
         ({"fields": ("a;",)}, ArgumentError, "names of fields"),
         ({"decode": "jpg"}, ArgumentTypeError, "decode to be a bool, or a dict"),
@@ -416,9 +430,18 @@ def test_equal_samples_give_equal_bytes(tmp_path: Path) -> None:
         ({"__key__": "a", "cls": "1"}, ArgumentTypeError, "bytes as 'cls', got str"),
         ({"__key__": "a", "pkl": {}}, ArgumentTypeError, "bytes as 'pkl', got dict"),
         ({"__key__": "a", "json": {1j}}, ArgumentTypeError, "what JSON can hold as 'json'"),
-        ({"__key__": "a", "png": np.zeros((2, 2, 7), np.uint8)}, OperatorError, "an image"),
+        ({"__key__": "a", "png": np.zeros((2, 2, 7), np.uint8)}, ArgumentTypeError, "an image"),
+        ({"__key__": "a", "png": np.zeros((2, 2, 4), np.uint8)}, ArgumentTypeError, "an image"),
+        ({"__key__": "a", "png": np.zeros(5, np.uint8)}, ArgumentTypeError, "an image"),
+        ({"__key__": "a", "png": np.zeros((0, 2, 3), np.uint8)}, OperatorError, "an image"),
+        ({"__key__": "a", "jpg": np.ones((2, 2, 3))}, ArgumentTypeError, "uint8 as 'jpg', got flo"),
+        ({"__key__": "a", "png": np.ones((2, 2), np.uint16)}, ArgumentTypeError, "got uint16"),
+        ({"__key__": "a", "txt": "\ud800"}, ArgumentTypeError, "that 'txt' can hold, got str"),
+        ({"__key__": "a", "npy": np.array([{}])}, ArgumentTypeError, "'npy' can hold, got ndarray"),
+        ({"__key__": "a", "cls": 10**5000}, ArgumentTypeError, "'cls' can hold, got int"),
+        ({"__key__": "a", 5: b""}, ArgumentTypeError, "all of them str, got {'__key__': 'a', 5"),
         ({"__key__": "first", "cls": 1}, ArgumentError, "another key than that of the sample"),
-        ([1], ArgumentTypeError, "a dict of fields by name, got list"),
+        ([1], ArgumentTypeError, "a dict of fields by name, all of them str, got"),
     ],
 )
 def test_bad_samples_are_refused_and_not_written(

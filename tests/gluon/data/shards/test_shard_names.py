@@ -56,6 +56,8 @@ def test_paths_patterns_and_lists_of_them(tmp_path: Path) -> None:
         ("https://h/{9..1}", "ascending numbers"),
         ("https://h/{0..99999999}", "up to 1000000 ascending"),
         ("https://h/{0..99999}{0..99999}", "up to 1000000 shards"),
+        ("https://h/" + "{a,b}" * 3000, "up to 1000000 shards"),
+        ("https://h/{\N{ARABIC-INDIC DIGIT ONE}..2}", r"braces such as"),
         ("pipe:cat x.tar", "no command is run"),
         ([], "at least one shard"),
     ],

@@ -75,6 +75,8 @@ def test_a_standard_deviation_of_0_draws_the_same_numbers_as_before() -> None:
 
 
 def test_other_operations_and_negative_deviations_are_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"expected operations 'torchvision' or 'timm', got \["):
+        RandAugment(operations=["Rotate"])  # type: ignore[arg-type]  # refused
     with pytest.raises(ArgumentError, match="expected operations 'torchvision' or 'timm'"):
         RandAugment(operations="tim")
     with pytest.raises(ArgumentError, match="expected magnitude_std of 0 or more"):

@@ -11,6 +11,7 @@ from gluonish import autograd, nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.data.vision import transforms as T
 from gluonish.gluon.data.vision.transforms import host
+from gluonish.gluon.data.vision.transforms.augmentation import random_generator
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (19, 23, 3)).astype(np.uint8)
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -266,3 +267,57 @@ def test_a_hybrid_transform_is_applied_in_the_share_it_is_told() -> None:
     half = T.HybridRandomApply(T.RandomBrightness(0.5), 0.5)
     changed = sum((half(image()).asnumpy() != PIXELS).any() for _ in range(40))
     assert 8 < changed < 32
+
+
+@pytest.mark.parametrize("name", sorted(set(MAKERS) - {"hybrid_apply"}))
+def test_images_of_numpy_give_what_ndarrays_give(name: str) -> None:
+    dtype = "float32" if name in ("erasing", "cast") else "uint8"
+    transform = MAKERS[name]()
+    expected = results(transform, image(dtype), 3)
+    before = PIXELS.astype(dtype)
+    pixels = before.copy()
+    for found, wanted in zip(results(transform, pixels, 3), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(pixels, before)
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_a_loader_composes_transforms_of_numpy_images(num_workers: int) -> None:
+    images = np.stack([PIXELS] * 4)
+    augment = T.Compose(
+        [
+            T.RandomFlipLeftRight(),
+            T.RandomBrightness(0.3),
+            T.Compose([T.HybridRandomApply(T.RandomFlipTopBottom())]),
+            T.ToTensor(),
+            T.Normalize(MEAN, STD),
+        ]
+    )
+    dataset = mx.gluon.data.ArrayDataset(images, np.arange(4)).transform_first(augment)
+    loader = mx.gluon.data.DataLoader(dataset, 4, num_workers=num_workers, thread_pool=True)
+    ((batch, labels),) = loader
+    assert batch.shape == (4, 3, 19, 23)
+    assert labels.asnumpy().tolist() == [0, 1, 2, 3]
+
+
+def test_functions_among_transforms_get_arrays_of_numpy_as_they_are() -> None:
+    seen: list[type] = []
+
+    def crop(x: Any) -> Any:
+        seen.append(type(x))
+        return x[:5]
+
+    transform = T.Compose([crop, T.RandomFlipLeftRight(), T.ToTensor()])
+    assert transform(PIXELS).shape == (3, 5, 23)
+    assert transform(image()).shape == (3, 5, 23)
+    assert seen == [np.ndarray, mx.nd.NDArray]
+
+
+def test_a_generator_of_an_image_has_its_key_and_asks_for_no_entropy() -> None:
+    mx.random.seed(2**63 + 5)
+    seed, counter = host.random_key()
+    mx.random.seed(2**63 + 5)
+    found = random_generator()
+    expected = np.random.Generator(np.random.Philox(key=(seed << 64) | counter))
+    np.testing.assert_array_equal(found.random(9), expected.random(9))
+    assert not isinstance(found.bit_generator.seed_seq, np.random.SeedSequence)

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import as_float
+from gluonish.core.object_repr import default_repr
 from gluonish.gluon.data.vision.transforms.host import (
     Array,
     HostTransform,
@@ -22,10 +24,28 @@ COLOR_CHANNELS = (1, 3, 4)
 _INTERPOLATIONS = {"nearest": 0, "bilinear": 1, 0: 0, 1: 1}
 
 
+class _PhiloxKey(ISeedSequence):
+    """A key for Philox as a seed sequence: ``Philox(key=...)`` asks the system for entropy, too.
+
+    Args:
+        seed: The key's upper 64 bits.
+        counter: Its lower 64 bits.
+    """
+
+    __slots__ = ("_words",)
+    __repr__ = default_repr
+
+    def __init__(self, seed: int, counter: int) -> None:
+        self._words = np.array((counter, seed), np.uint64)
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint64) -> Any:
+        """Return the key, the two 64-bit words for which Philox asks."""
+        return self._words
+
+
 def random_generator() -> np.random.Generator:
     """Return a generator seeded with the next random key of gluonish's generator on the host."""
-    seed, counter = random_key()
-    return np.random.Generator(np.random.Philox(key=(seed << 64) | counter))
+    return np.random.Generator(np.random.Philox(_PhiloxKey(*random_key())))
 
 
 def number_in(owner: str, name: str, value: object, low: float, high: float) -> float:

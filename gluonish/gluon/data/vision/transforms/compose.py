@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any, Self
 
+import numpy as np
+
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.tracebacks import shorten
 from gluonish.core.versions import Version
@@ -82,7 +84,7 @@ class Compose(DirectBlock, Sequential):
             x: Input of the first transform.
             *args: Its further arguments, such as a label; transforms of images return them.
         """
-        if args or not runs_on_host(x):
+        if args or not (runs_on_host(x) or isinstance(x, np.ndarray)):
             return super().forward(x, *args)
         flow = Flow(x)
         self.transform_flow(flow)

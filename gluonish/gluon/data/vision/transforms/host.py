@@ -1,5 +1,7 @@
 """Direct execution of transforms: images in host memory, as NumPy arrays.
 
+Images may also come as NumPy arrays; transforms convert them, functions get them as they are.
+
 A loader's worker transforms small images of different sizes. Each size would need a new graph plan,
 and an operator call costs more than its computation. So for images in host memory, without
 recording, tracing or monitoring, transforms are functions of NumPy arrays: a crop or a flip is a
@@ -18,9 +20,11 @@ from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.core.tracebacks import shorten
 from gluonish.gluon.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.image.pil_images import as_image, is_pil_image
-from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray import NDArray, from_numpy, recording
 from gluonish.ndarray.recording import HOOKED, RECORDING, tracer
+from gluonish.numpy.array import gluon_array
 from gluonish.ops.registry import Operator
 from gluonish_engine import Var
 
@@ -75,10 +79,23 @@ def run_operator(
     return out
 
 
-def _with_array(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments of a transform with an image of PIL as an NDArray."""
-    if args and is_pil_image(args[0]):
-        return (as_image(args[0]), *args[1:])
+def _from_host(image: Array) -> NDArray:
+    """Return an image as an NDArray, a copy."""
+    return gluon_array(from_numpy(np.array(image, order="C")))
+
+
+def _with_array(args: tuple[Any, ...], *, numpy: bool) -> tuple[Any, ...]:
+    """Return the arguments of a transform with an image of PIL, or perhaps of NumPy, as an NDArray.
+
+    Args:
+        args: The arguments.
+        numpy: Whether to convert a NumPy array.
+    """
+    if args and not isinstance(args[0], NDArray):
+        if numpy and isinstance(args[0], np.ndarray):
+            return (_from_host(args[0]), *args[1:])
+        if is_pil_image(args[0]):
+            return (as_image(args[0]), *args[1:])
     return args
 
 
@@ -108,9 +125,13 @@ class DirectBlock(Block):
         raise NotImplementedError
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply the transform; an image of PIL is converted to an NDArray first."""
+        """Apply the transform; an image of PIL is converted to an NDArray first.
+
+        So is a NumPy array, unless functions may be among several transforms.
+        """
         try:
-            return super().__call__(*_with_array(args), **kwargs)
+            numpy = isinstance(self, HybridBlock)
+            return super().__call__(*_with_array(args, numpy=numpy), **kwargs)
         except Exception as error:
             shorten(error, sys._getframe(1))
             raise
@@ -144,7 +165,7 @@ class HostTransform(DirectBlock):
         Further arguments, such as a label, are returned after the image, as in MXNet 2.0.
         """
         try:
-            args = _with_array(args)
+            args = _with_array(args, numpy=True)
             if len(args) > 1 and not kwargs and self._is_direct:
                 return self(args[0]), *args[1:]
             direct = self._is_direct and not self._hooks and not getattr(self, "_active", False)
@@ -174,6 +195,8 @@ class Flow:
 
     def values(self) -> Array | None:
         """Return the image as a NumPy array; None if it is not an array on the host."""
+        if self._values is None and isinstance(self._x, np.ndarray):
+            self._x = _from_host(self._x)
         if self._values is None and runs_on_host(self._x):
             self._like = self._x
             self._x.wait_to_read()
@@ -206,4 +229,7 @@ class Flow:
 
     def apply_block(self, block: Block) -> None:
         """Apply a transform as a block."""
-        self._x = block(self.array())
+        x = self.array()
+        if isinstance(x, np.ndarray) and isinstance(block, HybridBlock):
+            x = _from_host(x)
+        self._x = block(x)

@@ -251,7 +251,7 @@ class RandAugment(_Policy):
         super().__init__(interpolation, fill)
         name = "RandAugment"
         self._std = number_from(name, "magnitude_std", magnitude_std, 0)
-        if operations not in _SPACES:
+        if not isinstance(operations, str) or operations not in _SPACES:
             raise ArgumentError(
                 f"{name}: expected operations 'torchvision' or 'timm', got {operations!r}"
             )
