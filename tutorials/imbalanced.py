@@ -54,7 +54,7 @@ images, test_images = noisy(images), noisy(test_images)
 dataset = gluon.data.ArrayDataset(images, labels)
 share = labels.mean()
 print(f"{len(labels)} images, {int(labels.sum())} of the rare class")
-print(f"who always says no is right in {1 - test_labels.mean():.3f} of the held-out images")
+print(f"always answering no is right for {1 - test_labels.mean():.3f} of the held-out images")
 
 # %% [markdown]
 # ## 2. Four ways to train

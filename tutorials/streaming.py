@@ -140,7 +140,8 @@ assert all(sorted(values) == sorted(labels) for values in found.values())
 #
 # Each worker of a DataLoader reads its share of the shards. Processes that train together pass
 # their number, `part_index`, and have to run equally many steps, whatever is in their shards:
-# `samples_per_epoch` says how many samples each of them gives. One that runs out begins again.
+# `samples_per_epoch` says how many samples each of them gives. A process that runs out of samples
+# begins its shards again.
 
 # %%
 for part in range(2):

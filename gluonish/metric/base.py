@@ -95,13 +95,15 @@ def weights_of(metric: str, sample_weight: Any, labels: Sequence[Any]) -> list[A
         return [None] * len(labels)
     many = isinstance(sample_weight, list | tuple)
     found = [_array(x) for x in (sample_weight if many else [sample_weight])]
-    sizes = [int(x.size) for x in found], [int(x.shape[0]) for x in labels]
     if len(found) != len(labels) or any(
         weight.shape not in (label.shape, label.shape[:1])
         for weight, label in zip(found, labels, strict=True)
     ):
+        expected, got = ([tuple(x.shape) for x in arrays] for arrays in (labels, found))
+        advice = "; put one array of weights for each array of labels into a list" if many else ""
         raise ArgumentError(
-            f"{metric}: expected a weight for each sample of labels, {sizes[1]}, got {sizes[0]}"
+            f"{metric}: expected a weight for each sample of labels, of the shapes {expected}, got "
+            f"{got}{advice}"
         )
     return found
 

@@ -13,6 +13,8 @@ from gluonish.metric.samples import SampleMetric
 
 Vector = np.ndarray[Any, Any]
 
+_MAX_THRESHOLDS = 1_000_000
+
 
 class _RankingMetric(SampleMetric):
     """Base of metrics of a class against the rest, of two, of several or of independent classes."""
@@ -87,9 +89,10 @@ class _RankingMetric(SampleMetric):
         scores = np.concatenate([arrays[1] for arrays in samples])
         labels = np.concatenate([x[0].reshape(self._shape_of(x[0], x[1])) for x in samples])
         weights = np.concatenate([_weights(*arrays) for arrays in samples])
-        if not (weights >= 0).all():
+        refused = weights[~((weights >= 0) & np.isfinite(weights))]
+        if refused.size:
             raise ArgumentError(
-                f"{type(self).__name__}: expected weights of 0 or more, got {weights.min()}"
+                f"{type(self).__name__}: expected finite weights of 0 or more, got {refused[0]}"
             )
         if np.isnan(scores).any():
             raise ArgumentError(f"{type(self).__name__}: expected scores, got NaN")
@@ -148,17 +151,20 @@ def _threshold_values(metric: str, thresholds: Any) -> Vector | None:
     """Return thresholds from the highest; None for all scores.
 
     Raises:
-        ArgumentError: They are fewer than 2, or not finite.
+        ArgumentError: They are fewer than 2, too many, or not finite.
     """
     if thresholds is None:
         return None
-    if isinstance(thresholds, int) and thresholds >= 2:
+    if isinstance(thresholds, int) and 2 <= thresholds <= _MAX_THRESHOLDS:
         return np.linspace(1.0, 0.0, thresholds)
-    found = np.asarray([] if isinstance(thresholds, int) else thresholds, dtype=np.float64)
+    try:
+        found = np.asarray([] if isinstance(thresholds, int) else thresholds, dtype=np.float64)
+    except (TypeError, ValueError):  # no numbers
+        found = np.empty(0)
     if found.ndim != 1 or found.size < 2 or not np.isfinite(found).all():
         raise ArgumentError(
-            f"{metric}: expected thresholds None, a number of 2 or more, or a list of finite "
-            f"numbers, got {thresholds!r:.60}"
+            f"{metric}: expected thresholds None, a number of 2 or more up to {_MAX_THRESHOLDS}, "
+            f"or a list of finite numbers, got {thresholds!r:.60}"
         )
     return np.sort(found)[::-1]
 

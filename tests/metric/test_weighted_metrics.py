@@ -96,13 +96,18 @@ def test_wrong_weights_and_thresholds_are_refused() -> None:
     for name in ("AUROC", "AveragePrecision"):
         measured = getattr(metric, name)()
         with pytest.raises(
-            ArgumentError, match=rf"{name}: expected a weight for each.*\[2\].*\[3\]"
+            ArgumentError, match=rf"{name}: expected a weight for each.*\[\(2,\)\].*\[\(3,\)\]"
         ):
             measured.update(labels, preds, nd.ones(3))
-        measured.update(labels, preds, nd.array([1, -1]))
-        with pytest.raises(ArgumentError, match="expected weights of 0 or more, got -1"):
-            measured.get()
-        for wrong in (1, [0.5], [0.1, float("nan")]):
+        with pytest.raises(ArgumentError, match="put one array of weights for each array of labe"):
+            measured.update(labels, preds, [1, 1])
+        for weight in (-1, float("inf"), float("nan")):
+            measured.reset()
+            measured.update(labels, preds, nd.array([1, weight]))
+            message = f"expected finite weights of 0 or more, got {weight}"
+            with pytest.raises(ArgumentError, match=message):
+                measured.get()
+        for wrong in (1, [0.5], [0.1, float("nan")], "x", 10**9):
             with pytest.raises(ArgumentError, match="expected thresholds None, a number of 2"):
                 getattr(metric, name)(thresholds=wrong)
     with pytest.raises(ArgumentError, match="expected a weight for each sample of labels"):

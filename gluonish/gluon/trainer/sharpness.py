@@ -95,7 +95,8 @@ class SAM:
         pass raises an error.
 
         Raises:
-            ArgumentError: Gradients of a parameter are added up (``grad_req="add"``).
+            ArgumentError: Gradients of a parameter are added up (``grad_req="add"``); or, at the
+                end of the scope, `Trainer.step` or something else has changed the weights in it.
             StaleGradientError: There was no backward pass since the last step or scope.
         """
         return _Perturbed(self)
@@ -154,11 +155,15 @@ class _Perturbed:
     def __init__(self, sam: SAM) -> None:
         self._sam = sam
         self._saved: list[tuple[NDArray, NDArray]] = []
+        self._versions: list[tuple[NDArray, int]] = []
 
     def __enter__(self) -> SAM:
         if self._saved:
             raise ArgumentError("SAM: expected one scope of perturbed at a time, got two")
         self._saved = self._sam._perturb()
+        # Writes that were pushed so far; the running statistics may change.
+        trained = [x for x, _ in self._saved if x.grad is not None]
+        self._versions = [(x, x._var.version) for x in trained]
         return self._sam
 
     def __exit__(
@@ -168,9 +173,16 @@ class _Perturbed:
         traceback: TracebackType | None,
     ) -> None:
         saved, self._saved = self._saved, []
+        changed = any(x._var.version != version for x, version in self._versions)
+        self._versions = []
         with pause():
             for array, values in saved:
                 array[:] = values
+        if changed and kind is None:
+            raise ArgumentError(
+                "SAM: expected weights that stay as they are within perturbed, got a change, which "
+                "its end undid; call Trainer.step after the scope"
+            )
 
 
 def _wide(array: NDArray) -> NDArray:

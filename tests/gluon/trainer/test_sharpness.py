@@ -217,3 +217,23 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ArgumentTypeError, match="a list or dict of Parameters"):
         SAM(3)  # type: ignore[arg-type]
     assert repr(SAM(params, rho=0.1)).startswith("SAM(")
+
+
+def test_a_step_within_the_scope_is_refused_as_its_end_would_undo_it() -> None:
+    net = nn.Dense(1, in_units=2)
+    net.initialize()
+    trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    sam, x = SAM(net.collect_params()), mx.nd.ones((4, 2))
+
+    def backward() -> None:
+        with autograd.record():
+            value = net(x).sum()
+        value.backward()
+
+    backward()
+    before = net.weight.data().asnumpy()
+    message = r"a change, .*; call Trainer\.step after the scope"
+    with pytest.raises(ArgumentError, match=message), sam.perturbed():  # noqa: PT012  # a scope
+        backward()
+        trainer.step(4)
+    np.testing.assert_array_equal(net.weight.data().asnumpy(), before)

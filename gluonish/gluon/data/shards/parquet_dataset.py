@@ -1,6 +1,6 @@
 """ParquetDataset: a stream of the rows of Parquet files, on disks or on servers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from random import Random
@@ -69,8 +69,9 @@ class ParquetDataset(ShardStream):
         epoch: Number of the first pass, from 0; a training that goes on after k passes has k.
 
     Raises:
-        ArgumentError: A number is out of range, a file has not the columns, there are no rows, or a
-            pattern stands for no name or too many.
+        ArgumentError: A number is out of range, a file has not the columns, or without ``columns``
+            others than the first file, there are no rows, or a pattern stands for no name or too
+            many.
         ArgumentTypeError: An argument has another type.
         DownloadError: A server fails, or does not send parts of files.
         FileFormatError: A file is truncated or corrupt.
@@ -105,8 +106,17 @@ class ParquetDataset(ShardStream):
         self.columns = _column_names(columns)
         self.batch_rows = as_int("ParquetDataset", "batch_rows", batch_rows, 1)
         groups: list[_RowGroup] = []
+        names: list[str] | None = None  # of the columns of the first file
         for file in shard_names("ParquetDataset", files):
-            groups += _row_groups(file, self.columns)
+            found, new = _row_groups(file, self.columns)
+            if names is not None and self.columns is None and sorted(found) != sorted(names):
+                raise ArgumentError(
+                    f"ParquetDataset: expected the columns of the first file in {file}, too, "
+                    f"{', '.join(names):.300}, got {', '.join(found):.300}; choose common ones by "
+                    "columns="
+                )
+            names = found
+            groups += new
         self.num_rows = sum(group.rows for group in groups)
         if not self.num_rows:
             raise ArgumentError("ParquetDataset: expected at least one row, got none")
@@ -196,7 +206,11 @@ def _column_names(columns: Sequence[str] | None) -> list[str] | None:
     """
     if columns is None:
         return None
-    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+    if (
+        isinstance(columns, str)
+        or not isinstance(columns, Iterable)
+        or not all(isinstance(name, str) for name in columns)
+    ):
         raise ArgumentTypeError(
             f"ParquetDataset: expected columns to be a list of names, got {columns!r:.100}"
         )
@@ -212,8 +226,8 @@ def _division(places: range, num_parts: int, index: int) -> range:
     return range(start, start + count + (index < longer))
 
 
-def _row_groups(file: str, columns: list[str] | None) -> Iterator[_RowGroup]:
-    """Yield the row groups of a file.
+def _row_groups(file: str, columns: list[str] | None) -> tuple[list[str], list[_RowGroup]]:
+    """Return the names of the columns of a file, and its row groups.
 
     Raises:
         ArgumentError: The file has not the columns.
@@ -227,8 +241,8 @@ def _row_groups(file: str, columns: list[str] | None) -> Iterator[_RowGroup]:
                     f"{', '.join(names):.500}{nearest(name, names)}"
                 )
         metadata = parquet.metadata
-        for number in range(metadata.num_row_groups):
-            yield _RowGroup(file, number, metadata.row_group(number).num_rows)
+        rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    return list(names), [_RowGroup(file, number, count) for number, count in enumerate(rows)]
 
 
 @contextmanager

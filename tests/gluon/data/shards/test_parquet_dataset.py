@@ -186,6 +186,7 @@ def test_damaged_pages_name_the_row_group(tmp_path: Path) -> None:
     ("arguments", "error", "message"),
     [
         ({"columns": "x"}, ArgumentTypeError, "columns to be a list of names, got 'x'"),
+        ({"columns": 5}, ArgumentTypeError, "columns to be a list of names, got 5"),
         ({"columns": ()}, ArgumentError, "at least one column"),
         ({"batch_rows": 0}, ArgumentError, "batch_rows"),
         ({"part_index": 3}, ArgumentError, "part_index in 0"),
@@ -218,3 +219,12 @@ ParquetDataset({path!r})
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
     assert "pip install 'gluonish[parquet]'" in result.stderr
+
+
+def test_files_of_other_columns_are_refused_unless_common_ones_are_chosen(tmp_path: Path) -> None:
+    for number, names in enumerate((("x", "y"), ("x", "z"))):
+        pq.write_table(pa.table({key: [1] for key in names}), tmp_path / f"{number}.parquet")
+    pattern = f"{tmp_path}/*.parquet"
+    with pytest.raises(ArgumentError, match=r"first file in .*1\.parquet, too, x, y, got x, z"):
+        ParquetDataset(pattern)
+    assert numbers(ParquetDataset(pattern, columns=("x",))) == [1, 1]
