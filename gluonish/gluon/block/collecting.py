@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gluonish.core.errors import ArgumentTypeError, ParameterError, require_text
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError, require_text
 from gluonish.core.mxnet_rules import follows_mxnet1, follows_mxnet2
 from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter, ParameterDict, is_registered
@@ -146,7 +146,12 @@ def collect(
     """
     if select is not None:
         require_text(select, "collect_params: expected select, a regular expression,")
-    pattern = None if select is None else re.compile(select)
+    try:
+        pattern = None if select is None else re.compile(select)
+    except re.error as error:
+        raise ArgumentError(
+            f"collect_params: expected select to be a regular expression, got {select!r}: {error}"
+        ) from error
     if follows_mxnet2():
         _warn_of_containers(block)
         by_path = block._collect_params_with_prefix().items()

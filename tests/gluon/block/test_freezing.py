@@ -73,3 +73,8 @@ def test_a_pattern_that_matches_nothing_is_refused() -> None:
     message = re.escape("got 'backbone'; the paths are weight, bias")
     with pytest.raises(ArgumentError, match=rf"Dense\.freeze: expected select .*{message}"):
         nn.Dense(2, in_units=2).freeze("backbone")
+
+
+def test_a_wrong_regular_expression_is_refused_in_words() -> None:
+    with pytest.raises(ArgumentError, match=r"select to be a regular expression, got '\['"):
+        nn.Dense(2, in_units=2).freeze("[")

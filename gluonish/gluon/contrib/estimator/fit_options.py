@@ -154,7 +154,7 @@ class FitScope(ExitStack):
         schedule: Handler of the schedule, or None.
 
     Raises:
-        ArgumentError: The Trainer or the metrics exclude an option.
+        ArgumentError: The Trainer or the metrics exclude an option, or no parameter is trained.
     """
 
     def __init__(self, estimator: Any, options: FitOptions, val_data: Any) -> None:
@@ -162,6 +162,11 @@ class FitScope(ExitStack):
         self.options = options
         self._estimator = estimator
         trainer = estimator.trainer
+        if trainer._params and all(x.grad_req == "null" for x in trainer._params):
+            raise ArgumentError(
+                "Estimator.fit: expected parameters to train, got a Trainer whose parameters are "
+                "all frozen; call net.unfreeze(), for some of them with a pattern"
+            )
         self._steps = StepOptions(
             trainer, options.accumulate, options.clip_grad_norm, options.clip_grad_value
         )

@@ -31,6 +31,7 @@ from gluonish.kvstore.async_store import AsyncStore
 
 _FORMAT = 1
 _READER = "Estimator.fit"
+_POSITION = ("epoch", "batches", "within", "stopped")  # what `TrainingLoop` records
 _RECORD = re.compile(r"(\d{8,})\.json")
 
 
@@ -95,6 +96,10 @@ class RunCheckpoints:
     def _gather(self, value: Any) -> list[Any]:
         return [value] if self._store is None else self._store.gather(value)
 
+    @property
+    def _optimizer(self) -> str:
+        return type(self._estimator.trainer.optimizer).__name__
+
     def _path(self, batches: int, ending: str) -> Path:
         return self._folder / f"{batches:08d}{ending}"
 
@@ -109,7 +114,7 @@ class RunCheckpoints:
 
         Raises:
             ArgumentError: There is one, and ``resume`` is False; the processes find different ones;
-                or another number of processes wrote it.
+                or another number of processes or another optimizer wrote it.
             FileFormatError: The checkpoint is one of another program.
         """
         newest = self._newest()
@@ -134,6 +139,12 @@ class RunCheckpoints:
                 f"Estimator.fit: expected as many processes as the checkpoint in "
                 f"{str(self._folder)!r}, {len(states)}, got {ranks}"
             )
+        before, now = record.get("optimizer"), self._optimizer
+        if before not in (None, now):
+            raise ArgumentError(
+                f"Estimator.fit: expected the optimizer of the checkpoint in "
+                f"{str(self._folder)!r}, {before}, got a Trainer with {now}; choose another folder"
+            )
         self._load(newest, states)
         self.best = record["best"]
         position: Mapping[str, Any] = record["position"]
@@ -147,7 +158,16 @@ class RunCheckpoints:
         """Read a record and check its files."""
         path = self._path(batches, ".json")
         record = read_json(path, _READER)
-        if record.get("format") != _FORMAT or record.get("batches") != batches:
+        position, best = record.get("position"), record.get("best")
+        known = (
+            record.get("format") == _FORMAT
+            and record.get("batches") == batches
+            and isinstance(record.get("ranks"), list)
+            and isinstance(best, int | float | None)
+            and isinstance(position, dict)
+            and all(isinstance(position.get(name), int) for name in _POSITION)
+        )
+        if not known:
             raise FileFormatError(
                 f"Estimator.fit: expected the record of a checkpoint in {str(path)!r}, got another"
             )
@@ -207,6 +227,7 @@ class RunCheckpoints:
             "format": _FORMAT,
             "batches": batches,
             "best": self.best,
+            "optimizer": self._optimizer,
             "position": position,
             "ranks": [state for state, _ in of_ranks],
         }

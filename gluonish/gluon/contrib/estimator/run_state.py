@@ -57,9 +57,15 @@ class RunState:
         """Continue from a result of `collect`, of parameters and states that are loaded already.
 
         Raises:
-            FileFormatError: The state is one of other metrics.
+            FileFormatError: The state is one of other metrics, or with or without evaluation.
         """
         found = unpacked(state, arrays)
+        if len(found["data"]) != len(self._loaders):
+            had, has = ("with" if len(x) > 1 else "without" for x in (found["data"], self._loaders))
+            raise FileFormatError(
+                f"Estimator.fit: expected a run {had} val_data, as that of the checkpoint, got one "
+                f"{has}; pass the same, or choose another folder"
+            )
         for loader, its in zip(self._loaders, found["data"], strict=True):
             loader.load_state_dict(its)
         states = dict(found["handlers"])

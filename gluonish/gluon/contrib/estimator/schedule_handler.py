@@ -69,7 +69,7 @@ class ScheduleHandler(EpochBegin, EpochEnd):
             ArgumentError: The schedule returns something else.
         """
         rate: Any = self.schedule(count)
-        if not isinstance(rate, Real) or not 0 <= rate < math.inf:
+        if not isinstance(rate, Real) or not 0 <= float(rate) < math.inf:
             raise ArgumentError(
                 "Estimator.fit: expected schedule to return a finite number of 0 or more, got "
                 f"{rate!r} for {self.interval} {count}"

@@ -337,6 +337,13 @@ def test_a_missing_loss_is_to_be_added_to_the_metrics() -> None:
         estimator.fit(loader(), epochs=1, monitor="loss")
 
 
+def test_a_network_that_is_frozen_is_refused() -> None:
+    estimator = make()
+    estimator.net.freeze()
+    with pytest.raises(ArgumentError, match=r"parameters to train, got .* all frozen"):
+        estimator.fit(loader(), epochs=1)
+
+
 def test_integers_of_numpy_are_integers(tmp_path: Path) -> None:
     two: Any = np.int64(2)
     options: dict[str, Any] = {"accumulate": 2, "checkpoints": tmp_path / "a"}

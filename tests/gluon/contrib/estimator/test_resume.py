@@ -329,3 +329,26 @@ def test_a_checkpoint_of_other_metrics_is_refused(tmp_path: Path) -> None:
 def test_options_out_of_range_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         make().fit(loader(), epochs=1, **options)
+
+
+def test_runs_that_differ_from_the_checkpoint_are_refused_in_words(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"epochs": 2, "checkpoints": tmp_path, "resume": True}
+    make().fit(loader(), loader(), **options)
+    with pytest.raises(FileFormatError, match=r"a run with val_data, .*, got one without"):
+        make().fit(loader(), **options)
+    with pytest.raises(
+        ArgumentError, match=r"optimizer of the checkpoint .*, Adam, got .* with SGD"
+    ):
+        make("sgd").fit(loader(), loader(), **options)
+
+
+@pytest.mark.parametrize(
+    "change", [{"position": {}}, {"position": None}, {"ranks": 5}, {"best": "x"}]
+)
+def test_a_record_with_other_values_is_none(tmp_path: Path, change: dict[str, Any]) -> None:
+    options: dict[str, Any] = {"checkpoints": tmp_path, "resume": True, "max_checkpoints": 2}
+    make().fit(loader(), epochs=2, **options)
+    record = max(tmp_path.glob("0*.json"))
+    record.write_text(json.dumps({**json.loads(record.read_text()), **change}))
+    make().fit(loader(), epochs=2, **options)
+    assert json.loads(record.read_text())["position"]["epoch"] == 2
