@@ -123,7 +123,7 @@ def _draw_option(axes: Any, name: str, values: Any, done: Sequence[Trial], best:
         log = values.log if isinstance(values, Range) else spread >= 50
         axes.set(xscale="log" if log else "linear")
         if isinstance(values, Range) and done:  # show all of it: labels overlap within a decade
-            axes.scatter([values.low, values.high], [done[0].value] * 2, alpha=0)
+            axes.scatter([values.low, values.high], [done[0].value] * 2, color="none")
     else:
         places = [str(value) for value in values]
         x = [places.index(str(value)) for value in x]
