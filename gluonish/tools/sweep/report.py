@@ -122,6 +122,8 @@ def _draw_option(axes: Any, name: str, values: Any, done: Sequence[Trial], best:
         spread = max(x, default=1) / min(x, default=1) if positive else 1
         log = values.log if isinstance(values, Range) else spread >= 50
         axes.set(xscale="log" if log else "linear")
+        if isinstance(values, Range) and done:  # show all of it: labels overlap within a decade
+            axes.scatter([values.low, values.high], [done[0].value] * 2, color="none")
     else:
         places = [str(value) for value in values]
         x = [places.index(str(value)) for value in x]
