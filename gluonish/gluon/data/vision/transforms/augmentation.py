@@ -45,7 +45,8 @@ class _PhiloxKey(ISeedSequence):
 
 def random_generator() -> np.random.Generator:
     """Return a generator seeded with the next random key of gluonish's generator on the host."""
-    return np.random.Generator(np.random.Philox(_PhiloxKey(*random_key())))
+    seed: Any = _PhiloxKey(*random_key())  # NumPy's types ask for its own SeedSequence
+    return np.random.Generator(np.random.Philox(seed))
 
 
 def number_in(owner: str, name: str, value: object, low: float, high: float) -> float:
