@@ -14,6 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from gluonish.core.operating_system import usable_cores
 
@@ -96,8 +97,10 @@ class BusyCores:
             ready.set()
             end.wait()  # libgomp ends the team with this thread
 
-        threading.Thread(target=hold, name="gluonish-idle-team", daemon=True).start()
-        ready.wait()
+        thread = threading.Thread(target=hold, name="gluonish-idle-team", daemon=True)
+        with suppress(RuntimeError):  # no thread can start at interpreter exit
+            thread.start()
+            ready.wait()
         return end.set
 
 
