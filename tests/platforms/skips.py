@@ -29,6 +29,7 @@ _ON_WINDOWS = {
     "test_workers_that_do_not_persist": "worker processes",
     # Threads draw from the generators of the program, in an order that is not the same twice.
     "test_a_pass_continues_with_the_same_batches": "worker processes",
+    "test_workers_repeat_what_a_seed_gives": "worker processes",
     "test_the_state_after_a_pass_is_the_begin_of_the_next": "worker processes",
 }
 
