@@ -26,6 +26,7 @@ _CALM = 3  # quiet intervals in a row before threads spin again
 _COMPUTES = 0.3  # cores that the process uses; below, its threads do not wait
 _TASKS = "/proc/self/task"
 _MOST_THREADS = 64
+_LISTED = 20  # measurements for which a list of the threads serves
 
 
 class BusyCores:
@@ -104,13 +105,48 @@ class BusyCores:
         return end.set
 
 
+class _Tasks:
+    """Reads what Linux counts of the threads of this process.
+
+    By functions of the C library that keep the GIL: Python's release it for each file, and would
+    take it back from a computing thread as often, for which both wait for milliseconds.
+    """
+
+    def __init__(self) -> None:
+        library = ctypes.PyDLL(None)
+        self._open, self._read, self._close = library.open, library.read, library.close
+        self._read.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
+        self._buffer = ctypes.create_string_buffer(128)
+        self._counts: dict[bytes, int] = {}  # nanoseconds at the last look, by the thread's file
+        self._age = _LISTED
+        self._total_ns = 0
+
+    def waited_ns(self) -> int:
+        """Return the nanoseconds that threads have waited for a core since they were first seen."""
+        if self._age >= _LISTED:
+            files = [f"{_TASKS}/{task}/schedstat".encode() for task in os.listdir(_TASKS)]
+            self._counts = {path: self._counts.get(path, -1) for path in files}
+            self._age = 0
+        self._age += 1
+        for path, before in self._counts.items():
+            file = self._open(path, os.O_RDONLY | os.O_CLOEXEC)
+            if file < 0:
+                continue  # the thread ended
+            size = self._read(file, self._buffer, 128)
+            self._close(file)
+            words = self._buffer.raw[: max(size, 0)].split()
+            if len(words) > 1:
+                self._counts[path] = now = int(words[1])
+                if before >= 0:
+                    self._total_ns += max(0, now - before)
+        return self._total_ns
+
+
+_tasks: list[_Tasks] = []
+
+
 def waited_s() -> float:
-    """Return the seconds that the living threads of this process have waited for a core."""
-    total_ns = 0
-    for task in os.listdir(_TASKS):
-        try:
-            with open(f"{_TASKS}/{task}/schedstat", "rb") as file:
-                total_ns += int(file.read().split()[1])
-        except (OSError, IndexError, ValueError):
-            continue  # the thread ended meanwhile
-    return total_ns / 1e9
+    """Return the seconds that threads of this process have waited for a core since a first call."""
+    if not _tasks:
+        _tasks.append(_Tasks())
+    return _tasks[0].waited_ns() / 1e9
