@@ -18,11 +18,11 @@ from contextlib import suppress
 
 from gluonish.core.operating_system import usable_cores
 
-_INTERVAL_S = 0.1
+_INTERVAL_S = 0.2
 # Seconds in which threads wait for a core, all together, per second. On quiet cores it is 0.02 to
 # 0.09; next to one busy process on two cores 0.8 while threads spin, and 0.6 while they do not.
 _BUSY, _QUIET = 0.3, 0.15
-_CALM = 3  # quiet intervals in a row before threads spin again
+_CALM = 2  # quiet intervals in a row before threads spin again
 _COMPUTES = 0.3  # cores that the process uses; below, its threads do not wait
 _TASKS = "/proc/self/task"
 _MOST_THREADS = 64
@@ -45,13 +45,14 @@ class BusyCores:
         self._library = library
         # As many as make the managed threads, with the first thread, one more than the cores.
         self._size = usable_cores() - team_threads + 2
+        self._has_team = team_threads > 1
         self._leave: Callable[[], None] | None = None
         self._calm = 0
 
     def start(self) -> None:
         """Watch from now on, if a team can make a difference and Linux counts."""
         counts = os.path.exists("/proc/thread-self/schedstat")
-        if counts and 2 <= self._size <= _MOST_THREADS:
+        if counts and self._has_team and 2 <= self._size <= _MOST_THREADS:
             threading.Thread(target=self._watch, name="gluonish-busy-cores", daemon=True).start()
 
     def _watch(self) -> None:

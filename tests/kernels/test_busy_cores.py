@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 def watched() -> Iterator[BusyCores]:
     library = openmp.team()._library
     assert library is not None
-    made = BusyCores(library, usable_cores())
+    made = BusyCores(library, max(2, usable_cores()))
     yield made
     while made.are_busy:
         made.note(0.0)
@@ -51,7 +52,7 @@ def test_an_idle_team_is_there_while_threads_wait_for_cores(watched: BusyCores) 
     held = _threads()
     watched.note(0.6)
     assert _threads() == held
-    for waiting in (0.01, 0.01, 0.2, 0.01, 0.01):  # not quiet for long enough
+    for waiting in (0.01, 0.2, 0.01):  # not quiet for long enough
         watched.note(waiting)
         assert watched.are_busy
     watched.note(0.01)
@@ -127,3 +128,15 @@ def test_threads_are_as_many_as_the_quota_leaves(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )
     assert int(found.stdout) == want
+
+
+@pytest.mark.parametrize("threads", [1, usable_cores() + 1, usable_cores() + 9])
+def test_no_team_is_watched_that_a_further_one_would_not_change(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = openmp.team()._library
+    assert library is not None
+    started: list[object] = []
+    monkeypatch.setattr(threading.Thread, "start", started.append)
+    BusyCores(library, threads).start()
+    assert not started
