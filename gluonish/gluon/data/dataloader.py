@@ -295,7 +295,8 @@ class DataLoader:
         Raises:
             ArgumentError: This is no such state.
         """
-        if not isinstance(state, Mapping) or not {"passes", "sampler", "pass"} <= set(state):
+        is_state = isinstance(state, Mapping) and {"passes", "sampler", "pass"} <= set(state)
+        if not is_state or not isinstance(state["pass"], Mapping | None):
             raise ArgumentError(
                 f"DataLoader.load_state_dict: expected a result of state_dict, got {state!r:.60}"
             )

@@ -67,7 +67,7 @@ class Runner:
         self._shapes: set[tuple[Any, ...]] = set()
         self._spare: tuple[Any, Cache] | None = None  # with what was asked for
         self._each: NDArray | None = None  # 0, 1, ... for the rows of a step
-        self._lent: WeakKeyDictionary[Cache, Any] = WeakKeyDictionary()
+        self._requests: WeakKeyDictionary[Cache, Any] = WeakKeyDictionary()
 
     @property
     def num_plans(self) -> int:
@@ -93,11 +93,11 @@ class Runner:
         return Cache(layers, [[] for _ in range(rows)], rings, room)
 
     def spare_cache(self, rows: int, length: int, dtype: Any = None) -> Cache:
-        """Return an empty cache: the one that was put aside, if it is such a one.
+        """Return an empty cache: the one that was put aside, if it has the same size and dtype.
 
         To fill new memory with zeros takes longer than a token, and a twentieth of a prompt.
         """
-        wanted = (
+        request = (
             self.context(),
             _first_parameter(self.net).dtype,
             rows,
@@ -105,9 +105,9 @@ class Runner:
             dtype,
         )
         found, self._spare = self._spare, None
-        if found is None or found[0] != wanted:
-            found = wanted, self.new_cache(rows, length, dtype)
-        self._lent[found[1]] = wanted
+        if found is None or found[0] != request:
+            found = request, self.new_cache(rows, length, dtype)
+        self._requests[found[1]] = request
         return found[1]
 
     def put_aside(self, cache: Cache) -> None:
@@ -115,9 +115,9 @@ class Runner:
 
         What it has of the last text stays in memory: on CPUs nothing behind the newest key is read.
         """
-        wanted = self._lent.pop(cache, None)
-        if wanted is not None and wanted[0].device_type == "cpu":
-            self._spare = wanted, cache.cut(0)
+        request = self._requests.pop(cache, None)
+        if request is not None and request[0].device_type == "cpu":
+            self._spare = request, cache.cut(0)
 
     def _windows(self) -> Sequence[int | None]:
         """Return the window of each layer; none if no layer has one."""
@@ -183,9 +183,10 @@ class Runner:
         host prepares what follows, and the device does not wait for it.
         """
         places = [len(row) for row in cache.tokens]
-        if self._each is None or self._each.shape != (len(places),):
-            self._each = nd.arange(len(places), ctx=self.context(), dtype="int32")
-        return self._run(cache, made.best.reshape((-1, 1)), places, 1, self._each)
+        ctx, each = made.best.context, self._each
+        if each is None or each.shape != (len(places),) or each.context != ctx:
+            self._each = each = nd.arange(len(places), ctx=ctx, dtype="int32")
+        return self._run(cache, made.best.reshape((-1, 1)), places, 1, each)
 
     def _compute(
         self, cache: Cache, parts: Sequence[list[int]], places: Sequence[int], piece: int

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.command import INTERRUPTED
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, nearest
 from gluonish.core.file_records import read_json
 from gluonish.core.progress import progress_bar, shows_progress
 from gluonish.tools.json_output import add_json_option, stdout_to_stderr
@@ -18,6 +18,7 @@ from gluonish.tools.sweep.space import Setting, Space, grid, parse_space, random
 from gluonish.tools.sweep.trials import Trial, finished, run_trial
 from gluonish.tools.table import terminal_width
 from gluonish.tools.train.checkpoint import write_json
+from gluonish.tools.train.options import add_options
 from gluonish.tools.train.regimen import Best
 
 SAMPLERS = ("random", "grid", "optuna")
@@ -248,13 +249,20 @@ class Sweep:
 
 
 def _check(options: Sequence[str], space: Space) -> None:
-    """Refuse options of train that the sweep sets, and those that it varies, too.
+    """Refuse options that train lacks, that the sweep sets, or that it varies, too.
 
     Raises:
         ArgumentError: There is such an option.
     """
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    known = [name for action in parser._actions for name in action.option_strings]
     for option in options:
         name = option.partition("=")[0]
+        if name.startswith("--") and not any(one.startswith(name) for one in known):
+            raise ArgumentError(
+                f"sweep: expected options of gluonish train, got {name}{nearest(name, known)}"
+            )
         if name in _OWN:
             raise ArgumentError(f"sweep: expected options of train without {name}, got {option}")
         if name.removeprefix("--") in space and name.startswith("--"):

@@ -149,3 +149,5 @@ def test_a_pass_within_another_leaves_its_position() -> None:
 def test_a_state_of_something_else_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"expected a result of state_dict, got {'epoch': 1}"):
         loader("plain").load_state_dict({"epoch": 1})
+    with pytest.raises(ArgumentError, match=r"expected a result of state_dict, got"):
+        loader("plain").load_state_dict({"passes": 1, "sampler": None, "pass": "a"})

@@ -156,6 +156,7 @@ def test_settings_can_be_printed_without_a_trial(
         ("--timeout -1", "--timeout: expected at least 0"),
         ("--metric accuracy", "^--metric: expected training- or validation-"),
         ("-- --model-prefix x", "without --model-prefix"),
+        ("-- --bach-size 3", "expected options of gluonish train, got --bach-size.*--batch-size"),
         ("-- --lr 3", "expected --lr as --param or as an option, got both"),
         ("--sampler optuna --dry-run", "expected --sampler random or grid"),
     ],

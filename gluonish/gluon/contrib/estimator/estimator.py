@@ -386,6 +386,11 @@ class Estimator:
             resume=resume,
             progress=progress,
         )
+        if average is not None and epochs is not None and options.average_start >= epochs:
+            raise ArgumentError(
+                f"Estimator.fit: expected average_start below epochs ({epochs}), got "
+                f"{average_start}; there would be no average"
+            )
         scope = FitScope(self, options, val_data)
         given = [*check_handlers("fit", event_handlers), *scope.handlers]
         handlers = self._prepare_default_handlers(val_data, given)

@@ -60,7 +60,16 @@ class FitOptions:
                     raise ArgumentError(f"Estimator.fit: expected {name} above 0, got {value}")
         if self.schedule is not None:
             _check_schedule(self.schedule)
+        elif self.schedule_interval != "update":
+            raise ArgumentError(
+                "Estimator.fit: expected schedule_interval with a schedule, got no schedule"
+            )
         _check_average(self.average)
+        if self.average_start and self.average is None:
+            raise ArgumentError(
+                f"Estimator.fit: expected average_start with an average, got {self.average_start} "
+                "and no average"
+            )
         _check_stopping(self.early_stopping)
         self._check_checkpoints()
 

@@ -261,6 +261,12 @@ def test_the_trainer_has_its_own_options_again_afterwards() -> None:
         ),
         ({"average": 1.0}, r"expected average to be a decay in \[0, 1\) or a WeightAverage"),
         ({"average": True}, r"expected average to be a decay in \[0, 1\) or a WeightAverage"),
+        ({"average_start": 1}, "expected average_start with an average, got 1"),
+        (
+            {"average": 0.5, "average_start": 9},
+            r"average_start below epochs \(1\), got 9",
+        ),
+        ({"schedule_interval": "epoch"}, "expected schedule_interval with a schedule"),
         ({"average": 0.5, "average_start": -1}, "expected average_start of 0 or more, got -1"),
         ({"monitor_mode": "up"}, "expected monitor_mode to be one of None, 'min', 'max', got 'up'"),
         ({"monitor": "f1"}, "metric of the Estimator, 'training loss', got 'f1'"),
