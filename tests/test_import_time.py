@@ -58,3 +58,27 @@ def test_import_loads_few_of_our_own_modules() -> None:
     )
     ours = [name for name in done.stdout.split() if name.startswith("gluonish")]
     assert len(ours) <= 400
+
+
+def test_networks_for_text_load_none_for_images() -> None:
+    program = (
+        "import sys; from gluonish.model_zoo import from_gguf, from_pretrained, text;"
+        "text.llama; print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "gluonish.model_zoo.text" in done.stdout.split()
+    assert "gluonish.model_zoo.vision" not in done.stdout.split()
+
+
+def test_name_of_a_network_is_taken_before_the_network_is_loaded() -> None:
+    program = (
+        "from gluonish.model_zoo.registry import register_model\n"
+        "try: register_model('alexnet')(dict)\n"
+        "except ValueError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "registered already" in done.stdout

@@ -45,10 +45,14 @@ def private_map(file: BinaryIO, enabled: bool | None = None) -> mmap.mmap | None
         return None
 
 
+class AnonymousMap(mmap.mmap):
+    """Memory that the system gave directly, of no file."""
+
+
 def is_mapped(raw: Any) -> bool:
     """Whether the memory of a raw array is a mapped file."""
     while isinstance(raw, np.ndarray):
         raw = raw.base
     if isinstance(raw, memoryview):
         raw = raw.obj
-    return isinstance(raw, mmap.mmap)
+    return isinstance(raw, mmap.mmap) and not isinstance(raw, AnonymousMap)

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from gluonish.core.lazy import attach as _attach
-from gluonish.model_zoo import model_store, vision
 from gluonish.model_zoo.registry import get_model
 
 __all__ = [
@@ -18,13 +17,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from gluonish.model_zoo import speech, text
+    from gluonish.model_zoo import model_store, speech, text, vision
     from gluonish.model_zoo.pretrained.folder import from_pretrained, save_pretrained
     from gluonish.model_zoo.pretrained.gguf_network import from_gguf
 else:
     __getattr__ = _attach(
         __name__,
-        ("speech", "text"),
+        ("model_store", "speech", "text", "vision"),
         {
             "from_gguf": "gluonish.model_zoo.pretrained.gguf_network:from_gguf",
             "from_pretrained": "gluonish.model_zoo.pretrained.folder:from_pretrained",

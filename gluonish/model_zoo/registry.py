@@ -9,7 +9,9 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 
 Maker = TypeVar("Maker", bound=Callable[..., HybridBlock])
 
-# Modules that register networks when they are loaded, which other networks do not need.
+# Modules that register networks when they are loaded: MXNet's, and others', which MXNet's programs
+# do not need.
+_MXNET_MODULE = f"{__package__}.vision"
 _LAZY_MODULES = (
     f"{__package__}.vision.convnext",
     f"{__package__}.vision.efficientnet",
@@ -63,6 +65,8 @@ def register_model(name: str, source: str = "mxnet") -> Callable[[Maker], Maker]
     """
 
     def register(maker: Maker) -> Maker:
+        if not maker.__module__.startswith(f"{__package__}."):
+            load(_MXNET_MODULE)
         if name in _makers:
             raise ArgumentError(
                 f"register_model: expected a new name, got {name!r}, which is registered already"
@@ -80,6 +84,7 @@ def model_names(source: str | None = None) -> list[str]:
         source: Whose names they are: ``mxnet``, ``timm``, or ``transformers`` for vision
             transformers; None for all.
     """
+    load(_MXNET_MODULE)
     if source not in ("mxnet", "transformers"):
         for module in _LAZY_MODULES:
             load(module)
@@ -107,6 +112,7 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
         (1, 10)
     """
     require_text(name, "get_model: expected name")
+    load(_MXNET_MODULE)
     if name.lower() in _modules:
         load(_modules[name.lower()])
     names = _makers if name.lower() in _makers else model_names()

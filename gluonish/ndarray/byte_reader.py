@@ -132,13 +132,26 @@ class ByteReader:
             view = np.frombuffer(self._memory, np.uint8, nbytes, self.offset)
             return view if is_mapped and dtype != np.bool_ else view.copy()
         raw = np.empty(nbytes, np.uint8)
-        for start in range(0, nbytes, _CHUNK_NBYTES):
+        self._read_chunks(raw, what)
+        return raw
+
+    def read_into(self, out: Any, what: str) -> None:
+        """Read the next bytes into a contiguous array; only without a mapped file.
+
+        Raises:
+            FileFormatError: The file ends before.
+        """
+        self.require(out.nbytes, what)
+        self._read_chunks(out.reshape(-1).view(np.uint8), what)
+        self.offset += out.nbytes
+
+    def _read_chunks(self, raw: Any, what: str) -> None:
+        for start in range(0, len(raw), _CHUNK_NBYTES):
             chunk = raw[start : start + _CHUNK_NBYTES].data
             count = self._file.readinto(chunk)  # type: ignore[attr-defined]  # of all binary files
             self._check_read(start + count, start + len(chunk), what)
             if self._on_read is not None:
                 self._on_read(chunk)
-        return raw
 
     def _check_read(self, got: int, expected: int, what: str) -> None:
         if got != expected:

@@ -83,7 +83,10 @@ def read_safetensors(file: BinaryIO, name: str, memory: mmap.mmap | None = None)
     for key, entry in header.items():
         shape, dtype, begin, end = _entry(entry, f"{name}: tensor {key!r:.100}")
         spans.append((begin, end, key))
-        arrays[key] = StoredArray(shape, dtype, partial(_read, reader, start + begin, shape, dtype))
+        at = start + begin
+        read = partial(_read, reader, at, shape, dtype)
+        into = partial(_read_into, reader, at) if memory is None and dtype != BOOL else None
+        arrays[key] = StoredArray(shape, dtype, read, into)
     _check_spans(spans, start, total, name)
     return Safetensors(arrays, metadata)
 
@@ -146,3 +149,7 @@ def _check_spans(spans: list[tuple[int, int, str]], start: int, total: int, name
 
 def _read(reader: ByteReader, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return reader.at(start).array(shape, dtype, "values")
+
+
+def _read_into(reader: ByteReader, start: int, out: Any) -> None:
+    reader.at(start).read_into(out, "values")

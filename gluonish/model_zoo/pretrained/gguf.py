@@ -146,6 +146,11 @@ class GGUFTensor:
         """Element type of the values; float32 for quantized ones."""
         return self._type.dtype
 
+    @property
+    def quantized(self) -> bool:
+        """Whether the values are made of blocks of small integers."""
+        return self._type.values is not None
+
     def stored(self) -> Any:
         """Return what is in the file: values, or bytes (blocks, bytes of a block).
 

@@ -264,7 +264,9 @@ def _stored(gguf: GGUF, settings: Mapping[str, Any], kind: Any) -> dict[str, Sto
     found = {}
     for name, tensor in gguf.tensors.items():
         dtype = tensor.dtype if tensor.kind in ("F32", "F16", "BF16") else kind
-        read, read_into = partial(tensor.read, dtype), tensor.read_into
+        read = partial(tensor.read, dtype)
+        # Values that are not quantized are read, or are a view of the mapped file.
+        read_into = tensor.read_into if tensor.quantized else None
         part = name.split(".")[-2] if name.startswith("blk.") else ""
         if permuted and part in heads:
             read = partial(_halves, tensor, dtype, settings[heads[part]])

@@ -4,6 +4,7 @@ A table has a pair for each parameter: our path, and a `Form` with the names in 
 stands for an index, in both. Loading and saving use the same table.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -18,6 +19,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.parameter import Parameter
 from gluonish.ndarray.list_file import StoredArray
 from gluonish.ndarray.serialization import owned_array
+from gluonish.ndarray.slabs import Slabs
 
 __all__ = [
     "Form",
@@ -64,9 +66,19 @@ class Form:
         """
         return [shape]
 
-    def load(self, stored: Sequence[StoredArray], shape: Shape) -> Values:
-        """Return the parameter's values, of tensors of a file, each of which is read once."""
-        return self.join((tensor.read() for tensor in stored), shape)
+    def load(self, stored: Sequence[StoredArray], shape: Shape, slabs: Slabs) -> Values:
+        """Return the parameter's values, of tensors of a file, each of which is read once.
+
+        Args:
+            stored: The tensors.
+            shape: Shape of the parameter.
+            slabs: Where memory comes from.
+        """
+        if len(stored) != 1 or stored[0].read_into is None:
+            return self.join((tensor.read() for tensor in stored), shape)
+        made = slabs.empty(stored[0].shape, stored[0].dtype)
+        stored[0].read_into(made)
+        return self.join(iter((made,)), shape)
 
     def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
         """Return the parameter's values, of tensors that are read one after another."""
@@ -78,10 +90,10 @@ class Form:
 
 
 class _Rows(Form):
-    def load(self, stored: Sequence[StoredArray], shape: Shape) -> Values:
+    def load(self, stored: Sequence[StoredArray], shape: Shape, slabs: Slabs) -> Values:
         if len(stored) == 1 or any(tensor.read_into is None for tensor in stored):
-            return super().load(stored, shape)
-        made = np.empty(shape, stored[0].dtype)
+            return super().load(stored, shape, slabs)
+        made = slabs.empty(shape, stored[0].dtype)
         at = 0
         for tensor in stored:
             assert tensor.read_into is not None
@@ -121,6 +133,9 @@ class _Mapped(Form):
 
     def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
         return [self._shape(shape)]
+
+    def load(self, stored: Sequence[StoredArray], shape: Shape, slabs: Slabs) -> Values:
+        return self.join((tensor.read() for tensor in stored), shape)
 
     def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
         return np.ascontiguousarray(self._read(next(pieces), shape))
@@ -294,15 +309,18 @@ class WeightTable:
         """
         missing = self._check(stored, source, may_miss, may_ignore)
         done: dict[int, _Entry] = {}
-        for entry in self._entries:
-            if entry.path in missing or any(name not in stored for name in entry.names[:1]):
-                continue
-            values = entry.form.load([stored[name] for name in entry.names], entry.shape)
-            if id(entry.parameter) in done:
-                _check_tied(entry, done[id(entry.parameter)], values, source)
-                continue
-            set_values(entry.parameter, values)
-            done[id(entry.parameter)] = entry
+        total = sum(math.prod(tensor.shape) * tensor.dtype.itemsize for tensor in stored.values())
+        with Slabs(total) as slabs:
+            for entry in self._entries:
+                if entry.path in missing or any(name not in stored for name in entry.names[:1]):
+                    continue
+                tensors = [stored[name] for name in entry.names]
+                values = entry.form.load(tensors, entry.shape, slabs)
+                if id(entry.parameter) in done:
+                    _check_tied(entry, done[id(entry.parameter)], values, source)
+                    continue
+                set_values(entry.parameter, values)
+                done[id(entry.parameter)] = entry
         return missing
 
     def check(self, stored: Mapping[str, StoredArray], source: str) -> None:

@@ -1,0 +1,65 @@
+"""Memory for arrays that live together: separate arrays, of no file, freed with the last."""
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+from gluonish.core.file_map import is_mapped
+from gluonish.ndarray.slabs import Slabs
+
+SHAPES = [
+    (3,),
+    (0, 5),
+    (),
+    (1000, 3),
+    (257, 129),
+    (64, 1024),
+    (7, 1001, 11),
+    (5 << 20,),
+    (9 << 20,),
+]
+
+
+def test_arrays_are_separate_aligned_and_of_no_file() -> None:
+    with Slabs(1 << 16) as slabs:  # less than is needed: the number is only an estimate
+        arrays = [
+            slabs.empty(shape, dtype) for shape in SHAPES for dtype in ("float32", "uint8", ">f8")
+        ]
+        for number, array in enumerate(arrays):
+            array[...] = number
+    for number, array in enumerate(arrays):
+        assert array.flags.c_contiguous
+        assert array.flags.aligned
+        assert array.flags.writeable
+        assert not is_mapped(array)
+        assert (array == number % 256 if array.dtype == np.uint8 else array == number).all()
+    large = [array for array in arrays if array.nbytes >= 4096]
+    assert all(array.ctypes.data % 64 == 0 or sys.platform != "linux" for array in large)
+    spans = sorted((array.ctypes.data, array.nbytes) for array in arrays if array.nbytes)
+    for (start, nbytes), (following, _) in zip(spans, spans[1:], strict=False):
+        assert start + nbytes <= following
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_is_freed_with_the_last_array() -> None:
+    def resident() -> int:
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    with Slabs(64 << 20) as slabs:
+        arrays = [slabs.empty((1 << 20,), "float32") for _ in range(16)]
+        for array in arrays:
+            array[...] = 1
+    before = resident()
+    last = arrays[-1]
+    del arrays, array
+    assert before - resident() > 20 << 20  # one of two slabs at least
+    assert last.sum() == 1 << 20
+
+
+def test_shape_that_no_memory_has_is_refused() -> None:
+    with Slabs(0) as slabs, pytest.raises((MemoryError, ValueError)):
+        slabs.empty((1 << 61,), "uint8")
