@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_arrays_are_separate_aligned_and_of_no_file() -> None:
     large = [array for array in arrays if array.nbytes >= 4096]
     assert all(array.ctypes.data % 64 == 0 or sys.platform != "linux" for array in large)
     spans = sorted((array.ctypes.data, array.nbytes) for array in arrays if array.nbytes)
-    for (start, nbytes), (following, _) in zip(spans, spans[1:], strict=False):
+    for (start, nbytes), (following, _) in pairwise(spans):
         assert start + nbytes <= following
 
 
