@@ -2,12 +2,14 @@
 
 import gc
 import sys
+import threading
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from gluonish.core.file_map import is_mapped
+from gluonish.ndarray import slabs as module
 from gluonish.ndarray.slabs import Slabs
 
 SHAPES = [
@@ -64,3 +66,19 @@ def test_memory_is_freed_with_the_last_array() -> None:
 def test_shape_that_no_memory_has_is_refused() -> None:
     with Slabs(0) as slabs, pytest.raises((MemoryError, ValueError)):
         slabs.empty((1 << 61,), "uint8")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are joined on Linux only")
+def test_joined_pages_keep_their_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_DELAY", 0.0)
+    with Slabs(64 << 20) as slabs:
+        arrays = [slabs.empty((3 << 20,), "int32") for _ in range(8)]
+        for number, array in enumerate(arrays):
+            array[...] = np.arange(number, number + len(array))
+        del arrays[4], array  # the thread meets memory that is gone
+    for thread in threading.enumerate():
+        if thread.name == "gluonish pages":
+            thread.join(60)
+            assert not thread.is_alive()
+    for number, array in zip((0, 1, 2, 3, 5, 6, 7), arrays, strict=True):
+        assert (array == np.arange(number, number + len(array))).all()
