@@ -78,6 +78,36 @@ def test_maps_sample_as_in_float64(name: str, interpolation: int) -> None:
     np.testing.assert_array_equal(two, got[..., :2])
 
 
+@pytest.mark.parametrize("interpolation", [0, 1])
+def test_results_do_not_depend_on_the_kernels(
+    interpolation: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill = (10.0, 200.0, 30.0)
+    got = {name: warped(IMAGE, map_, interpolation, fill) for name, map_ in MAPS.items()}
+    monkeypatch.setattr("gluonish.kernels.generated.image_warp.available", lambda: False)
+    for name, map_ in MAPS.items():
+        np.testing.assert_array_equal(got[name], warped(IMAGE, map_, interpolation, fill))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+@pytest.mark.parametrize("shift", [(0, 0), (3, -4), (-41, 0), (0, 33), (-60, 70), (40, -32)])
+def test_translations_move_pixels(shift: tuple[int, int], dtype: str) -> None:
+    x, y = shift
+    image = (IMAGE / np.pi).astype(dtype)
+    fill = (10.0, 200.0, 30.0)
+    want = np.empty_like(image)
+    want[...] = fill
+    for row in range(33):
+        for column in range(41):
+            if 0 <= row - y < 33 and 0 <= column - x < 41:
+                want[row, column] = image[row - y, column - x]
+    for interpolation in (0, 1):
+        got = warped(image, affine_map((0, 0), translate=shift), interpolation, fill)
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, want)
+        assert not np.shares_memory(got, image)
+
+
 def test_four_channels_are_sampled_alike() -> None:
     image = np.concatenate([IMAGE, IMAGE[..., :1]], axis=2)
     got = warped(image, MAPS["all"], 1, (0, 0, 0, 0))

@@ -1,4 +1,7 @@
-"""Affine and perspective maps of images (height, width, channels), sampled by Pillow.
+"""Affine and perspective maps of images (height, width, channels), sampled as Pillow does.
+
+Translations by whole pixels are copies. Other maps of bytes are computed by generated kernels where
+there is one, with Pillow's bytes; the rest by Pillow.
 
 A map gives for each pixel of the result the position in the image, in pixels from the top left
 corner; the center of the first pixel is at (0.5, 0.5).
@@ -11,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.gluon.data.vision.transforms.host import Array
+from gluonish.kernels.generated.image_warp import warped_bytes
 
 Point = tuple[float, float]
 # Modes of Pillow with bytes as channels. CMYK stands for four of them: RGBA weights by alpha.
@@ -73,20 +77,61 @@ def warped(
         interpolation: 0 for the nearest pixel, 1 for bilinear.
         fill: Value of each channel where the position is outside of the image.
     """
+    whole = values.dtype == np.uint8
+    colors = tuple(map(round, fill)) if whole else fill
+    shift = _whole_shift(coefficients)
+    if shift is not None:
+        return _shifted(values, *shift, colors)
+    if whole:
+        found = warped_bytes(values, coefficients, interpolation, tuple(map(round, fill)))
+        if found is not None:
+            return found
+    return _by_pillow(values, coefficients, interpolation, colors)
+
+
+def _whole_shift(coefficients: tuple[float, ...]) -> tuple[int, int] | None:
+    """Return (x, y) if pixel (0, 0) is sampled at the center of pixel (x, y), and so on."""
+    a, b, c, d, e, f = coefficients[:6]
+    if len(coefficients) > 6 or (a, b, d, e) != (1, 0, 0, 1) or c != c // 1 or f != f // 1:
+        return None
+    return int(c), int(f)
+
+
+def _shifted(values: Array, x: int, y: int, fill: tuple[float, ...]) -> Array:
+    """Return an image translated by (-x, -y) pixels."""
+    height, width, _ = values.shape
+    out = np.empty(values.shape, values.dtype)
+    if (x or y) and len(set(fill)) == 1:
+        out[...] = fill[0]
+    elif x or y:
+        out[...] = fill
+    (to_rows, rows), (to_columns, columns) = _overlap(height, y), _overlap(width, x)
+    out[to_rows, to_columns] = values[rows, columns]
+    return out
+
+
+def _overlap(extent: int, shift: int) -> tuple[slice, slice]:
+    """Return where an axis that is translated by ``-shift`` has its values, before and after."""
+    start, end = max(0, -shift), min(extent, extent - shift)
+    end = max(start, end)
+    return slice(start, end), slice(start + shift, end + shift)
+
+
+def _by_pillow(
+    values: Array, coefficients: tuple[float, ...], interpolation: int, colors: tuple[float, ...]
+) -> Array:
     height, width, channels = values.shape
-    if values.dtype == np.uint8 and channels in _MODES:
+    whole = values.dtype == np.uint8
+    if whole and channels in _MODES:
         pixels = values[..., 0] if channels == 1 else values
-        color: Any = tuple(round(value) for value in fill)
-        color = color[0] if channels == 1 else color
+        color: Any = colors[0] if channels == 1 else colors
         found = _sampled(pixels, _MODES[channels], coefficients, interpolation, color)
         return found.reshape(height, width, channels)
     out = np.empty(values.shape, values.dtype)
-    whole = values.dtype == np.uint8
     for channel in range(channels):
         plane = np.ascontiguousarray(values[..., channel], None if whole else np.float32)
-        value = round(fill[channel]) if whole else fill[channel]
         mode = "L" if whole else "F"
-        out[..., channel] = _sampled(plane, mode, coefficients, interpolation, value)
+        out[..., channel] = _sampled(plane, mode, coefficients, interpolation, colors[channel])
     return out
 
 
