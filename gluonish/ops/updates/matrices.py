@@ -69,10 +69,17 @@ def _orthogonal(xp: ModuleType, x: Any, attrs: Attrs) -> Any:
     is_tall = x.shape[0] > x.shape[1]
     x = x.T if is_tall else x
     x = x / xp.maximum(norm(xp, x), attrs["epsilon"]).astype(x.dtype)
-    for _ in range(int(attrs["iterations"])):
-        square = xp.matmul(x, x.T)
-        mixed = square * attrs["b"] + xp.matmul(square, square) * attrs["c"]
-        x = x * attrs["a"] + xp.matmul(mixed, x)
+    square, mixed = (xp.empty((x.shape[0],) * 2, x.dtype) for _ in range(2))
+    product = xp.empty_like(x)
+    for _ in range(attrs["iterations"]):
+        xp.matmul(x, x.T, out=square)
+        xp.matmul(square, square, out=mixed)
+        mixed *= attrs["c"]
+        square *= attrs["b"]
+        mixed += square
+        xp.matmul(mixed, x, out=product)
+        x *= attrs["a"]
+        x += product
     return x.T if is_tall else x
 
 
@@ -84,15 +91,20 @@ def _muon(
         return w
     momentum = attrs["momentum"]
     slope = clipped(xp, g, attrs["clip_gradient"])
+    slope *= 1 - momentum
     mean = widen(states[0])
     mean *= momentum
-    mean += slope * (1 - momentum)
+    mean += slope
     write_back(states[0], mean)
-    direction = slope * (1 - momentum) + mean * momentum if attrs["nesterov"] else mean
+    direction = mean
+    if attrs["nesterov"]:
+        slope += mean * momentum
+        direction = slope
     rows, columns = w.shape[0], w.size // w.shape[0]
     step = _orthogonal(xp, direction.reshape(rows, columns), attrs).reshape(w.shape)
     factor = 0.2 * sqrt(max(rows, columns)) if attrs["matched"] else sqrt(max(1, rows / columns))
-    return w * kept - step * (lr * factor)
+    step *= lr * factor
+    return xp.subtract(w * kept, step, out=step)
 
 
 ADAFACTOR = Rule(
