@@ -17,7 +17,7 @@ from gluonish.core.schema import integer, number
 from gluonish.core.spec import Shape
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
-from gluonish.ops.updates.rules import Rule, clipped, norm, write_back
+from gluonish.ops.updates.rules import Rule, clipped, norm, wide_norm, write_back
 
 
 def factor_shapes(shape: Shape) -> tuple[Shape, Shape]:
@@ -34,15 +34,19 @@ def factor_shapes(shape: Shape) -> tuple[Shape, Shape]:
     return (*shape[:-1], 1), (*shape[:-2], 1, shape[-1])
 
 
+def least_divisor(dtype: np.dtype[Any], attrs: Attrs) -> float:
+    """Return Adafactor's epsilon1, of the dtype if it is negative."""
+    epsilon: float = attrs["epsilon1"]
+    return epsilon if epsilon >= 0 else float(np.finfo(dtype).eps)
+
+
 def _adafactor(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     rate, share, kept = rates
     if not w.size:
         return w
-    epsilon = attrs["epsilon1"]
-    if epsilon < 0:
-        epsilon = float(np.finfo(w.dtype).eps)
+    epsilon = least_divisor(w.dtype, attrs)
     slope = clipped(xp, g, attrs["clip_gradient"])
     square = slope * slope
     row = widen(states[0])
@@ -51,17 +55,36 @@ def _adafactor(
         var = row
     else:
         column = widen(states[1])
-        row += (square.mean(axis=-1, keepdims=True) - row) * share
-        column += (square.mean(axis=-2, keepdims=True) - column) * share
+        row += (_mean(xp, square, -1) - row) * share
+        column += (_mean(xp, square, -2) - column) * share
         write_back(states[1], column)
-        var = row * column / xp.maximum(row.mean(axis=-2, keepdims=True), epsilon)
+        var = row * column / xp.maximum(_mean(xp, row, -2), epsilon)
     write_back(states[0], row)
     step = slope / xp.sqrt(xp.maximum(var, epsilon * epsilon))
-    root = sqrt(w.size)
-    length = xp.maximum(norm(xp, step) / (root * attrs["clip_threshold"]), 1)
-    size = xp.maximum(norm(xp, w) / root, attrs["epsilon2"]) * rate
-    step *= (size / length).astype(w.dtype)
+    lengths = (wide_norm(xp, x) / sqrt(w.size) for x in (w, step))
+    step *= adafactor_size(xp, *lengths, rate, attrs).astype(w.dtype)
     return xp.subtract(w * kept, step, out=step)
+
+
+def _mean(xp: ModuleType, x: Any, axis: int) -> Any:
+    """Return the means along an axis, accumulated in float64 like `wide_norm`."""
+    return x.mean(axis=axis, dtype=xp.float64, keepdims=True).astype(x.dtype)
+
+
+def adafactor_size(
+    xp: ModuleType, weight_length: Any, step_length: Any, rate: Any, attrs: Attrs
+) -> Any:
+    """Return the factors of Adafactor's steps in float64.
+
+    Args:
+        xp: The array module.
+        weight_length: Root mean square of the weight.
+        step_length: Root mean square of the step.
+        rate: The relative step.
+        attrs: epsilon2 and clip_threshold.
+    """
+    length = xp.maximum(step_length / attrs["clip_threshold"], 1)
+    return xp.maximum(weight_length, attrs["epsilon2"]) * rate / length
 
 
 def _orthogonal(xp: ModuleType, x: Any, attrs: Attrs) -> Any:
