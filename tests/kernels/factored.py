@@ -8,7 +8,7 @@ from gluonish.ops.updates.matrices import ADAFACTOR, factor_shapes
 from tests.kernels.updates import scalars
 
 # Vectors, an empty weight, batches of small matrices, and matrices of several chunks.
-SHAPES: list[Any] = [(3,), (0,), (), (17, 33), (5, 3, 3, 3), (1, 1), (900, 1), (1, 900)]
+SHAPES: list[Any] = [(3,), (0,), (), (17, 33), (5, 3, 3, 3), (1, 1), (1,), (65, 3, 1, 1), (900, 1), (1, 900)]
 SHAPES += [(700, 300), (2, 520, 260), (40, 7000), (0, 4), (30000,)]
 
 

@@ -58,33 +58,44 @@ def body(begin, end, params):
         step = min(count, m)
 """
 _MEANS = """\
-        for start in range(0, count, step):
-            for j in range(n):
+        if m * n + vector == 1:
+            for i in range(count):
                 independent()
-                sums[j] = 0.0
-            middle = 0.0
-            for i in range(start, start + step):
-                total = 0.0
+                g = minimum(maximum(widen(grads[i]) * rescale, -clip), clip)
+                row = rows[i]
+                column = columns[i]
+                row = row + (g * g - row) * share
+                columns[i] = column + (g * g - column) * share
+                rows[i] = row
+                middles[i] = maximum(row, epsilon)
+        else:
+            for start in range(0, count, step):
                 for j in range(n):
                     independent()
-                    g = minimum(maximum(widen(grads[i * n + j]) * rescale, -clip), clip)
-                    square = float64(g * g)
-                    total += square
-                    sums[j] = sums[j] + square
-                if vector == 0:
-                    row = rows[i]
-                    row = row + (float32(total / float64(n)) - row) * share
-                    rows[i] = row
-                    middle += float64(row)
-            if whole:
-                place = start // m
-                if vector == 0:
-                    middles[place] = maximum(float32(middle / float64(m)), epsilon)
-                for j in range(n):
-                    independent()
-                    old = columns[place * n + j]
-                    mean = float32(sums[j] / float64(m))
-                    columns[place * n + j] = old + (mean - old) * share
+                    sums[j] = 0.0
+                middle = 0.0
+                for i in range(start, start + step):
+                    total = 0.0
+                    for j in range(n):
+                        independent()
+                        g = minimum(maximum(widen(grads[i * n + j]) * rescale, -clip), clip)
+                        square = float64(g * g)
+                        total += square
+                        sums[j] = sums[j] + square
+                    if vector == 0:
+                        row = rows[i]
+                        row = row + (float32(total / float64(n)) - row) * share
+                        rows[i] = row
+                        middle += float64(row)
+                if whole:
+                    place = start // m
+                    if vector == 0:
+                        middles[place] = maximum(float32(middle / float64(m)), epsilon)
+                    for j in range(n):
+                        independent()
+                        old = columns[place * n + j]
+                        mean = float32(sums[j] / float64(m))
+                        columns[place * n + j] = old + (mean - old) * share
 """
 # A step is a matrix in several chunks, whose sums are one after the other; its ``count`` is their
 # number.
@@ -102,40 +113,57 @@ _JOINED = """\
             middle += float64(rows[i])
         middles[0] = maximum(float32(middle / float64(m)), epsilon)
 """
+# For both kinds of chunks; {at} is the index of the element, {column} that of its column.
 _STEP = """\
-                    g = minimum(maximum(widen(grads[i * n + j]) * rescale, -clip), clip)
-                    var = row * columns[place + j] / middle
-                    g = g / sqrt(maximum(var, least))
+{spaces}g = minimum(maximum(widen(grads[{at}]) * rescale, -clip), clip)
+{spaces}var = row * columns[{column}] / middle
+{spaces}g = g / sqrt(maximum(var, least))
 """
 _ROWS = """\
-        for start in range(0, count, step):
-            place = start // m * n
-            for i in range(start, start + step):
-                row = rows[0 if vector else i]
-                middle = middles[0 if vector else start // m]
+        if m * n + vector == 1:
+            for i in range(count):
+                independent()
+                row = rows[i]
+                middle = middles[i]
+{points}
+        else:
+            for start in range(0, count, step):
+                place = start // m * n
+                for i in range(start, start + step):
+                    row = rows[0 if vector else i]
+                    middle = middles[0 if vector else start // m]
+                    for j in range(n):
+                        independent()
+{elements}
 """
+_ADD = """\
+{spaces}w = weight[{at}]
+{spaces}of_weight += float64(w) * float64(w)
+{spaces}of_step += float64(g) * float64(g)
+"""
+_STORE = """\
+{spaces}w = weight[{at}] * kept - g * factor
+{spaces}outs[{at}] = rounded(w)
+"""
+_MASTER = "{spaces}weight[{at}] = w\n"
+
+
+def _pass(lines: str) -> str:
+    """Return a loop over the elements of a chunk, with lines for each after its step ``g``."""
+    text = _STEP + lines
+    return _ROWS.format(
+        points=text.format(spaces=" " * 16, at="i", column="i"),
+        elements=text.format(spaces=" " * 24, at="i * n + j", column="place + j"),
+    )
+
+
 _SQUARES = f"""\
         of_weight = 0.0
         of_step = 0.0
-{_ROWS}
-                for j in range(n):
-                    independent()
-{_STEP}
-                    w = weight[i * n + j]
-                    of_weight += float64(w) * float64(w)
-                    of_step += float64(g) * float64(g)
+{_pass(_ADD)}
         squares[unit * 2] = of_weight
         squares[unit * 2 + 1] = of_step
 """
-_UPDATE = f"""\
-{_ROWS}
-                for j in range(n):
-                    independent()
-{_STEP}
-                    w = weight[i * n + j] * kept - g * factor
-                    outs[i * n + j] = rounded(w)
-"""
-_MASTER = "                    weight[i * n + j] = w\n"
 
 # By dtype of weights and gradients: view, itemsize, load and store.
 _WORDS = {
@@ -209,7 +237,7 @@ class AdafactorStep:
         self._joined_params = self._params.copy()
         self._joined_params[1] = address(joined)
         dtype = outs[0].dtype
-        update = _UPDATE if dtype == FLOAT32 else _UPDATE + _MASTER
+        update = _pass(_STORE if dtype == FLOAT32 else _STORE + _MASTER)
         bodies = {_MEANS: _SUMS, _JOINED: (), _SQUARES: _SUMS, update: ()}
         self._kernels = [_kernel(body, dtype.name, flags) for body, flags in bodies.items()]
 
@@ -220,7 +248,9 @@ class AdafactorStep:
         for i, column in enumerate(columns):
             if column is not self._columns[i]:
                 self._columns[i] = column
-                values = [column[k] for k in self._counts] if isinstance(column, Sequence) else column
+                values = (
+                    [column[k] for k in self._counts] if isinstance(column, Sequence) else column
+                )
                 (self._rates[:, i - 1] if i else self._rate)[...] = values
         epsilon, clip = least_divisor(np.dtype(np.float32), scalars), scalars["clip_gradient"]
         clip = clip if clip >= 0 else np.inf
@@ -229,7 +259,9 @@ class AdafactorStep:
         means(len(self._units), self._params, 1)
         join(len(self._joined), self._joined_params, 1)
         squares(len(self._units), self._params, 1)
-        roots = np.sqrt(np.add.reduceat(self._squares, self._firsts)) / np.sqrt(self._sizes)[:, None]
+        roots = (
+            np.sqrt(np.add.reduceat(self._squares, self._firsts)) / np.sqrt(self._sizes)[:, None]
+        )
         self._rates[:, 2] = adafactor_size(np, roots[:, 0], roots[:, 1], self._rate, scalars)
         update(len(self._units), self._params, 1)
 
