@@ -8,7 +8,18 @@ from gluonish.ops.updates.matrices import ADAFACTOR, factor_shapes
 from tests.kernels.updates import scalars
 
 # Vectors, an empty weight, batches of small matrices, and matrices of several chunks.
-SHAPES: list[Any] = [(3,), (0,), (), (17, 33), (5, 3, 3, 3), (1, 1), (1,), (65, 3, 1, 1), (900, 1), (1, 900)]
+SHAPES: list[Any] = [
+    (3,),
+    (0,),
+    (),
+    (17, 33),
+    (5, 3, 3, 3),
+    (1, 1),
+    (1,),
+    (65, 3, 1, 1),
+    (900, 1),
+    (1, 900),
+]
 SHAPES += [(700, 300), (2, 520, 260), (40, 7000), (0, 4), (30000,)]
 
 
@@ -36,7 +47,7 @@ def rates_of_weights() -> list[list[float]]:
 
 
 def steps() -> list[tuple[list[Any], dict[str, float]]]:
-    """Return rates and scalars of some steps: of each weight and of all, with and without limits."""
+    """Return rates and scalars of some steps, of each weight and of all, with and without limits."""
     small = {"epsilon1": 0.02, "clip_threshold": 1.5, "epsilon2": 0.5}
     return [
         (rates_of_weights(), scalars(ADAFACTOR)),
