@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.kernels.cupy.adafactor import AdafactorStep
 from gluonish.kernels.cupy.optimizer_source import (
     BLOCK,
     OPTIONS,
@@ -26,6 +27,7 @@ from gluonish.kernels.fused_updates import Column, Groups, fits_dtypes, operator
 from gluonish.kernels.loss_scale import Gate
 from gluonish.kernels.optimizer_formulas import FORMULAS, Norms, state_names
 from gluonish.ops.kernel import BackEnd
+from gluonish.ops.updates.matrices import ADAFACTOR
 from gluonish.ops.updates.rules import Rule
 
 
@@ -202,14 +204,14 @@ def _named(rule: Rule, out: Any, group: Sequence[Any]) -> dict[str, int]:
 
 def fused_step(
     xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups, mixed: bool
-) -> FusedStep | None:
+) -> FusedStep | AdafactorStep | None:
     """Return a fused step for CuPy arrays; the arguments are those of `FusedStep`.
 
     Returns:
         None to use reference kernels: for other dtypes, arrays that are not contiguous, or an
         array that is passed several times.
     """
-    if not outs or rule not in FORMULAS:
+    if not outs or not (rule in FORMULAS or rule is ADAFACTOR):
         return None
     if not fits_dtypes([[array.dtype for array in group] for group in groups], mixed):
         return None
@@ -219,7 +221,11 @@ def fused_step(
             return None
         written += others
     addresses = [array.data.ptr for array in written if array.size]
-    return FusedStep(xp, rule, outs, groups) if len({*addresses}) == len(addresses) else None
+    if len({*addresses}) < len(addresses):
+        return None
+    if rule is ADAFACTOR:
+        return AdafactorStep(xp, outs, groups)
+    return FusedStep(xp, rule, outs, groups)
 
 
 KERNELS = operator_kernels(BackEnd.CUPY, fused_step, lambda count, elements: True)

@@ -26,8 +26,10 @@ from gluonish.kernels.compiler import (
     compile_kernel,
 )
 from gluonish.kernels.fused_updates import Column, Groups, fits_dtypes, operator_kernels
+from gluonish.kernels.generated.adafactor import AdafactorStep
 from gluonish.kernels.optimizer_formulas import FORMULAS, Formula, Norms, state_names
 from gluonish.ops.kernel import BackEnd
+from gluonish.ops.updates.matrices import ADAFACTOR
 from gluonish.ops.updates.rules import Rule
 
 BLOCK = 4096  # elements of a norm summed at a time by one thread
@@ -338,14 +340,14 @@ def _params(count: int, *tables: Any) -> Any:
 
 def fused_step(
     xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups, mixed: bool
-) -> FusedStep | None:
+) -> FusedStep | AdafactorStep | None:
     """Return a fused step for NumPy arrays; the arguments are those of `FusedStep`.
 
     Returns:
         None to use reference kernels: for small updates, other dtypes, arrays that are not
         contiguous, or without llvmlite.
     """
-    if not outs or rule not in FORMULAS or not available():
+    if not outs or not (rule in FORMULAS or rule is ADAFACTOR) or not available():
         return None
     if not _worth(len(outs), sum(out.size for out in outs)):
         return None
@@ -355,7 +357,7 @@ def fused_step(
     if not fits_dtypes([[array.dtype for array in group] for group in groups], mixed):
         return None
     try:
-        return FusedStep(rule, outs, groups)
+        return AdafactorStep(outs, groups) if rule is ADAFACTOR else FusedStep(rule, outs, groups)
     except KernelError as error:
         _LOG.debug("%s goes to the reference kernel: %s", rule.name, error)
         return None

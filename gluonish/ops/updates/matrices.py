@@ -17,7 +17,7 @@ from gluonish.core.schema import integer, number
 from gluonish.core.spec import Shape
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
-from gluonish.ops.updates.rules import Rule, clipped, norm, write_back
+from gluonish.ops.updates.rules import Rule, clipped, norm, wide_norm, write_back
 
 
 def factor_shapes(shape: Shape) -> tuple[Shape, Shape]:
@@ -34,15 +34,19 @@ def factor_shapes(shape: Shape) -> tuple[Shape, Shape]:
     return (*shape[:-1], 1), (*shape[:-2], 1, shape[-1])
 
 
+def least_divisor(dtype: np.dtype[Any], attrs: Attrs) -> float:
+    """Return Adafactor's epsilon1, of the dtype if it is negative."""
+    epsilon: float = attrs["epsilon1"]
+    return epsilon if epsilon >= 0 else float(np.finfo(dtype).eps)
+
+
 def _adafactor(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     rate, share, kept = rates
     if not w.size:
         return w
-    epsilon = attrs["epsilon1"]
-    if epsilon < 0:
-        epsilon = float(np.finfo(w.dtype).eps)
+    epsilon = least_divisor(w.dtype, attrs)
     slope = clipped(xp, g, attrs["clip_gradient"])
     square = slope * slope
     row = widen(states[0])
@@ -51,17 +55,36 @@ def _adafactor(
         var = row
     else:
         column = widen(states[1])
-        row += (square.mean(axis=-1, keepdims=True) - row) * share
-        column += (square.mean(axis=-2, keepdims=True) - column) * share
+        row += (_mean(xp, square, -1) - row) * share
+        column += (_mean(xp, square, -2) - column) * share
         write_back(states[1], column)
-        var = row * column / xp.maximum(row.mean(axis=-2, keepdims=True), epsilon)
+        var = row * column / xp.maximum(_mean(xp, row, -2), epsilon)
     write_back(states[0], row)
     step = slope / xp.sqrt(xp.maximum(var, epsilon * epsilon))
-    root = sqrt(w.size)
-    length = xp.maximum(norm(xp, step) / (root * attrs["clip_threshold"]), 1)
-    size = xp.maximum(norm(xp, w) / root, attrs["epsilon2"]) * rate
-    step *= (size / length).astype(w.dtype)
+    lengths = (wide_norm(xp, x) / sqrt(w.size) for x in (w, step))
+    step *= adafactor_size(xp, *lengths, rate, attrs).astype(w.dtype)
     return xp.subtract(w * kept, step, out=step)
+
+
+def _mean(xp: ModuleType, x: Any, axis: int) -> Any:
+    """Return the means along an axis, accumulated in float64 like `wide_norm`."""
+    return x.mean(axis=axis, dtype=xp.float64, keepdims=True).astype(x.dtype)
+
+
+def adafactor_size(
+    xp: ModuleType, weight_length: Any, step_length: Any, rate: Any, attrs: Attrs
+) -> Any:
+    """Return the factors of Adafactor's steps in float64.
+
+    Args:
+        xp: The array module.
+        weight_length: Root mean square of the weight.
+        step_length: Root mean square of the step.
+        rate: The relative step.
+        attrs: epsilon2 and clip_threshold.
+    """
+    length = xp.maximum(step_length / attrs["clip_threshold"], 1)
+    return xp.maximum(weight_length, attrs["epsilon2"]) * rate / length
 
 
 def _orthogonal(xp: ModuleType, x: Any, attrs: Attrs) -> Any:
@@ -69,10 +92,17 @@ def _orthogonal(xp: ModuleType, x: Any, attrs: Attrs) -> Any:
     is_tall = x.shape[0] > x.shape[1]
     x = x.T if is_tall else x
     x = x / xp.maximum(norm(xp, x), attrs["epsilon"]).astype(x.dtype)
-    for _ in range(int(attrs["iterations"])):
-        square = xp.matmul(x, x.T)
-        mixed = square * attrs["b"] + xp.matmul(square, square) * attrs["c"]
-        x = x * attrs["a"] + xp.matmul(mixed, x)
+    square, mixed = (xp.empty((x.shape[0],) * 2, x.dtype) for _ in range(2))
+    product = xp.empty_like(x)
+    for _ in range(attrs["iterations"]):
+        xp.matmul(x, x.T, out=square)
+        xp.matmul(square, square, out=mixed)
+        mixed *= attrs["c"]
+        square *= attrs["b"]
+        mixed += square
+        xp.matmul(mixed, x, out=product)
+        x *= attrs["a"]
+        x += product
     return x.T if is_tall else x
 
 
@@ -84,15 +114,20 @@ def _muon(
         return w
     momentum = attrs["momentum"]
     slope = clipped(xp, g, attrs["clip_gradient"])
+    slope *= 1 - momentum
     mean = widen(states[0])
     mean *= momentum
-    mean += slope * (1 - momentum)
+    mean += slope
     write_back(states[0], mean)
-    direction = slope * (1 - momentum) + mean * momentum if attrs["nesterov"] else mean
+    direction = mean
+    if attrs["nesterov"]:
+        slope += mean * momentum
+        direction = slope
     rows, columns = w.shape[0], w.size // w.shape[0]
     step = _orthogonal(xp, direction.reshape(rows, columns), attrs).reshape(w.shape)
     factor = 0.2 * sqrt(max(rows, columns)) if attrs["matched"] else sqrt(max(1, rows / columns))
-    return w * kept - step * (lr * factor)
+    step *= lr * factor
+    return xp.subtract(w * kept, step, out=step)
 
 
 ADAFACTOR = Rule(

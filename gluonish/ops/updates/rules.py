@@ -294,8 +294,13 @@ def lamb_ratio(xp: ModuleType, weight_norm: Any, step_norm: Any, attrs: Attrs) -
 
 def norm(xp: ModuleType, x: Any) -> Any:
     """Return the 2-norm, accumulated in float64 to be nearly independent of the order."""
+    return wide_norm(xp, x).astype(x.dtype)
+
+
+def wide_norm(xp: ModuleType, x: Any) -> Any:
+    """Return the 2-norm in float64."""
     wide = x.astype(xp.float64).ravel()
-    return xp.sqrt(xp.dot(wide, wide)).astype(x.dtype)
+    return xp.sqrt(xp.dot(wide, wide))
 
 
 def _lamb(

@@ -190,6 +190,32 @@ def _add_training(group: Any) -> None:
         help="metric by which prefix-best.params is kept, such as validation-loss or "
         "training-accuracy (default: validation-accuracy)",
     )
+    group.add_argument(
+        "--sam",
+        type=float,
+        metavar="RHO",
+        help="sharpness-aware minimization: gradients at weights that are RHO away in the direction "
+        "of a first gradient, such as 0.05; a batch takes twice the time",
+    )
+    group.add_argument(
+        "--asam",
+        type=float,
+        metavar="RHO",
+        help="the same with a distance relative to each weight (ASAM), such as 0.5",
+    )
+    group.add_argument(
+        "--lookahead",
+        type=int,
+        metavar="K",
+        help="Lookahead around the optimizer: after each K updates, the weights go back part of "
+        "their way",
+    )
+    group.add_argument(
+        "--lookahead-alpha",
+        type=float,
+        metavar="X",
+        help="--lookahead: part of the way that remains, above 0 and up to 1 (default: 0.5)",
+    )
     _add(group, "--seed", "seed of weights, order and augmentation", type=int, metavar="N")
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError, nearest
 from gluonish.gluon.loss import Loss, SigmoidBinaryCrossEntropyLoss, SoftmaxCrossEntropyLoss
-from gluonish.gluon.parameter import Parameter
+from gluonish.gluon.parameter import Parameter, ParameterDict
+from gluonish.gluon.utils import SAM
 from gluonish.lr_scheduler import (
     CosineRestartScheduler,
     CosineScheduler,
@@ -20,6 +21,7 @@ from gluonish.lr_scheduler import (
     OneCycleScheduler,
     ReduceLROnPlateau,
 )
+from gluonish.optimizer import Lookahead, Optimizer, create
 from gluonish.tools.train.defaults import WITH_MOMENTUM
 
 # Arguments of optimizers that have flags of their own, or that the training sets.
@@ -34,6 +36,9 @@ _OWN = {
 }
 # Parameters of several axes that are vectors of a position or a token, which decay leaves out.
 _VECTORS = ("positions", "class_token", "distillation_token")
+# Options that 0 on the command line switches off, if a recipe has them.
+_OFF_BY_ZERO = ("mixup", "cutmix", "random_erasing", "clip_grad_norm", "clip_grad_value")
+_OFF_BY_ZERO += ("sam", "asam", "lookahead")
 _INITIAL_DIVISOR, _FINAL_DIVISOR = 25.0, 1e4  # of the one-cycle policy
 
 
@@ -43,7 +48,7 @@ def check_regimen(arguments: argparse.Namespace) -> None:
     Raises:
         ArgumentError: An option is out of range, or has no effect.
     """
-    for name in ("mixup", "cutmix", "random_erasing", "clip_grad_norm", "clip_grad_value"):
+    for name in _OFF_BY_ZERO:
         if getattr(arguments, name) == 0:  # which switches off what a recipe has
             setattr(arguments, name, None)
     if arguments.augment == "none":
@@ -72,8 +77,28 @@ def check_regimen(arguments: argparse.Namespace) -> None:
         raise ArgumentError(f"--amp: expected --dtype float32 with it, got {arguments.dtype}")
     if arguments.bce_threshold is not None and arguments.train_loss != "bce":
         raise ArgumentError("--bce-threshold: expected --train-loss bce with it")
+    _check_sharpness(arguments)
     _check_augmentation(arguments)
     _check_numbers(arguments)
+
+
+def _check_sharpness(arguments: argparse.Namespace) -> None:
+    if arguments.sam is not None and arguments.asam is not None:
+        raise ArgumentError("--asam: expected one of --sam and --asam, got both")
+    for name in ("sam", "asam"):
+        if getattr(arguments, name) is not None and (arguments.accumulate or 1) > 1:
+            raise ArgumentError(
+                f"{_flag(name)}: expected --accumulate 1 with it, since it perturbs the weights by "
+                f"the gradients of one batch, got {arguments.accumulate}; use a larger --batch-size"
+            )
+    if arguments.lookahead_alpha is not None:
+        if arguments.lookahead is None:
+            raise ArgumentError("--lookahead-alpha: expected --lookahead with it")
+        if not 0 < arguments.lookahead_alpha <= 1:
+            raise ArgumentError(
+                "--lookahead-alpha: expected a number above 0 and up to 1, got "
+                f"{arguments.lookahead_alpha}"
+            )
 
 
 def _check_augmentation(arguments: argparse.Namespace) -> None:
@@ -94,12 +119,12 @@ def _check_augmentation(arguments: argparse.Namespace) -> None:
 
 def _check_numbers(arguments: argparse.Namespace) -> None:
     least = {"accumulate": 1, "early_stop": 1, "cycle_epochs": 1, "cycle_mult": 1}
-    least |= {"plateau_patience": 0, "lr_base_batch": 1}
+    least |= {"plateau_patience": 0, "lr_base_batch": 1, "lookahead": 1}
     for name, bound in least.items():
         value = getattr(arguments, name)
         if value is not None and value < bound:
             raise ArgumentError(f"{_flag(name)}: expected at least {bound}, got {value}")
-    for name in ("clip_grad_norm", "clip_grad_value", "mixup", "cutmix"):
+    for name in ("clip_grad_norm", "clip_grad_value", "mixup", "cutmix", "sam", "asam"):
         value = getattr(arguments, name)
         if value is not None and not 0 < value < math.inf:
             raise ArgumentError(f"{_flag(name)}: expected a positive number, got {value}")
@@ -172,6 +197,33 @@ def optimizer_settings(
     if arguments.optimizer.lower() in WITH_MOMENTUM:
         settings["momentum"] = arguments.mom
     return settings
+
+
+def make_optimizer(arguments: argparse.Namespace, schedule: LRScheduler | None) -> Optimizer:
+    """Return the optimizer, within Lookahead if it is wanted."""
+    made = create(arguments.optimizer, **optimizer_settings(arguments, schedule))
+    assert isinstance(made, Optimizer)
+    if arguments.lookahead is None:
+        return made
+    alpha = arguments.lookahead_alpha
+    return Lookahead(made, arguments.lookahead, 0.5 if alpha is None else alpha)
+
+
+def take_settings(optimizer: Any, fresh: Any, names: Sequence[str]) -> None:
+    """Set attributes of an optimizer to those of another of its class; Lookahead's own, too."""
+    for name in names:
+        if hasattr(fresh, name):
+            setattr(optimizer, name, getattr(fresh, name))
+    if isinstance(fresh, Lookahead):
+        take_settings(optimizer.optimizer, fresh.optimizer, names)
+        optimizer.k, optimizer.alpha = fresh.k, fresh.alpha
+
+
+def make_sam(arguments: argparse.Namespace, parameters: ParameterDict) -> SAM | None:
+    """Return the perturbation of ``--sam`` or ``--asam``; None without."""
+    if arguments.asam is not None:
+        return SAM(parameters, arguments.asam, adaptive=True)
+    return None if arguments.sam is None else SAM(parameters, arguments.sam)
 
 
 def leave_out_of_decay(parameters: dict[str, Parameter]) -> None:

@@ -44,10 +44,12 @@ from gluonish.tools.train.regimen import (
     Best,
     leave_out_of_decay,
     make_loss,
+    make_optimizer,
+    make_sam,
     make_schedule,
     mixes,
     optimizer_arguments,
-    optimizer_settings,
+    take_settings,
 )
 
 _DRAW_AFTER_S = 60  # minimum seconds between plots during training
@@ -170,8 +172,7 @@ class Session:
             compression = {"type": arguments.gc_type, "threshold": arguments.gc_threshold}
         return Trainer(
             net.collect_params(),
-            arguments.optimizer,
-            optimizer_settings(arguments, schedule),
+            make_optimizer(arguments, schedule),
             kvstore=arguments.kv_store if self._ranks.store is None else self._ranks.store,
             compression_params=compression,
             update_on_kvstore=False if self._changes_steps() else None,
@@ -208,6 +209,7 @@ class Session:
                 clip_grad_norm=arguments.clip_grad_norm,
                 clip_grad_value=arguments.clip_grad_value,
                 average=self._average,
+                sam=make_sam(arguments, self.estimator.net.collect_params()),
             )
         finally:
             self._progress.close()
@@ -256,6 +258,12 @@ class Session:
             return
         record = checkpoints.read(newest)
         self._tell_changes(record.options)
+        before = record.options.get("lookahead")
+        if (before is None) != (arguments.lookahead is None):
+            raise ArgumentError(
+                f"--lookahead: expected the one of the training that is resumed, {before}, got "
+                f"{arguments.lookahead}; the optimizer's states have slow weights only with it"
+            )
         self.record.epoch, self.record.history = newest, record.history
         net, trainer = self.estimator.net, self.estimator.trainer
         net.load_parameters(checkpoints.params_path(newest), ctx=self._contexts)
@@ -266,9 +274,7 @@ class Session:
         optimizer = trainer.optimizer
         optimizer.lr_scheduler = schedule
         given = optimizer_arguments(arguments.opt_set)
-        for name in ("lr", "wd", "momentum", "clip_gradient", *given):
-            if hasattr(fresh, name):
-                setattr(optimizer, name, getattr(fresh, name))
+        take_settings(optimizer, fresh, ("lr", "wd", "momentum", "clip_gradient", *given))
         if record.loss_scale is not None:
             self.estimator._loss_scaler = _scaler(record.loss_scale)
         if self._average is not None:

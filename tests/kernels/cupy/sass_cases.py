@@ -8,7 +8,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy import copies, pointwise, pointwise_source
+from gluonish.kernels.cupy import adafactor, copies, pointwise, pointwise_source
 from gluonish.kernels.cupy.optimizer_source import OPTIONS, layout_of, source_of
 from gluonish.kernels.cupy.source import KINDS, VECTOR_NBYTES, source_text
 from gluonish.kernels.optimizer_formulas import FORMULAS, state_names
@@ -367,6 +367,15 @@ def _updates() -> Iterator[Case]:
         yield Case(key, text, "update", (Count("STG", _stored(rule, BFLOAT16)),), OPTIONS)
 
 
+def _adafactor() -> Iterator[Case]:
+    for dtype in (FLOAT32, BFLOAT16):
+        text = source_text("adafactor", dtype, False, adafactor.MACROS)
+        stored = 4 if dtype == FLOAT32 else 4 + dtype.itemsize
+        for name in ("means", "join", "lengths", "sizes", "update"):
+            counts = (Count("STG", stored),) if name == "update" else ()
+            yield Case(f"optimizer:{name}[adafactor]:{dtype.name}", text, name, counts, OPTIONS)
+
+
 def _stored(rule: Rule, dtype: np.dtype[Any]) -> int:
     """Return the bytes that an update of one element stores."""
     states = FORMULAS[rule].states
@@ -377,7 +386,7 @@ def _stored(rule: Rule, dtype: np.dtype[Any]) -> int:
 
 def cases() -> list[Case]:
     """Return all cases."""
-    return [*_sources(), *_pointwise(), *_updates()]
+    return [*_sources(), *_pointwise(), *_updates(), *_adafactor()]
 
 
 def plain_names(kernels: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:

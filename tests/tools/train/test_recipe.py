@@ -137,6 +137,7 @@ WRITTEN = [
     "--dataset digits",
     "--dataset digits --optimizer lamb --opt-set beta2=0.9 --lr-schedule cosine --warmup-epochs 1",
     "--dataset digits --lr-schedule plateau --ema 0.9 --amp bfloat16 --imperative",
+    "--dataset digits --asam 0.5 --lookahead 6 --lookahead-alpha 0.8 --optimizer adamw",
     "--dataset digits --augment augmix --mixup 0.2 --repeated-aug 2 --image-shape 1,9,9",
     "--dataset cifar10 --network resnet20 --top-k 3,5 --loss ce --ctx cpu:0,cpu:1",
     "--benchmark 1 --image-shape 3,32,32 --gc-type 2bit --gc-threshold 0.3",

@@ -115,6 +115,13 @@ def test_the_rate_is_scaled_to_the_images_of_an_update() -> None:
         ("--lr-schedule cosine --min-lr 9", "--min-lr: expected up to the learning rate 0.05"),
         ("--lr-schedule cosine --num-epochs 3 --warmup-epochs 3", "fewer than the 3 epochs"),
         ("--opt-set momentun=3", "momentun"),
+        ("--sam 0.1 --asam 0.5", "--asam: expected one of --sam and --asam, got both"),
+        ("--sam 0.1 --accumulate 2", "--sam: expected --accumulate 1 with it.*got 2; use a larger"),
+        ("--asam 0.1 --accumulate 3", "--asam: expected --accumulate 1"),
+        ("--sam -1", "--sam: expected a positive number, got -1"),
+        ("--lookahead -2", "--lookahead: expected at least 1, got -2"),
+        ("--lookahead-alpha 0.3", "--lookahead-alpha: expected --lookahead with it"),
+        ("--lookahead 3 --lookahead-alpha 1.5", "--lookahead-alpha: expected a number above 0 and"),
     ],
 )
 def test_what_cannot_be_is_refused(options: str, message: str) -> None:
@@ -243,6 +250,8 @@ RESUMED = {
     "bce-lamb": "--train-loss bce --optimizer lamb --lr 0.02 --opt-set beta2=0.9",
     "mixed": "--mixup 0.4 --cutmix 1 --augment randaugment --random-erasing 0.3 --repeated-aug 2 "
     "--label-smoothing 0.1 --ema 0.8",
+    "sharpness": "--sam 0.1 --lookahead 3 --network resnet20",
+    "adaptive": "--asam 0.5 --ema 0.9 --lookahead 5 --lookahead-alpha 0.8 --optimizer adamw",
     "workers": "--augment trivialaugment --workers 1 --early-stop 3",
 }
 
@@ -274,3 +283,37 @@ def test_an_interrupted_training_goes_on_to_the_same_bits(
     for ending in endings:
         first, second = (Path(f"{prefix}{ending}").read_bytes() for prefix in (whole, parts))
         assert first.replace(b"whole", b"parts") == second, ending
+
+
+def test_lookahead_is_that_of_the_training_that_goes_on(tmp_path: Path) -> None:
+    given = (*SMALL, "--num-epochs", "2", "--model-prefix", str(tmp_path / "net"))
+    train(*given, "--num-epochs", "1", "--lookahead", "3")
+    with pytest.raises(ArgumentError, match=r"--lookahead: expected the one of .* 3, got None"):
+        train(*given, "--resume")
+    train(*given, "--resume", "--lookahead", "4", "--lookahead-alpha", "0.25", "--wd", "0.1")
+    recipe = (tmp_path / "net-recipe.yaml").read_text()
+    assert "lookahead: 4" in recipe
+    assert "lookahead-alpha: 0.25" in recipe
+
+
+def test_a_rate_of_the_command_line_is_that_of_the_optimizer_within_lookahead(
+    tmp_path: Path,
+) -> None:
+    given = (*SMALL, "--lookahead", "3", "--model-prefix", str(tmp_path / "net"))
+    train(*given, "--num-epochs", "1", "--mom", "0.9", "--wd", "0.1")
+    arguments = parsed(
+        *given, "--num-epochs", "2", "--resume", "--mom", "0.5", "--wd", "0.2", "--lookahead", "7"
+    )
+    seen = []
+    restore = Session.restore
+
+    def noted(self: Session) -> None:
+        restore(self)
+        seen.append(self.estimator.trainer.optimizer)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Session, "restore", noted)
+        arguments.run(arguments)
+    (outer,) = seen
+    inner: Any = outer.optimizer  # type: ignore[attr-defined]
+    assert (outer.k, inner.momentum, inner.wd) == (7, 0.5, 0.2)  # type: ignore[attr-defined]

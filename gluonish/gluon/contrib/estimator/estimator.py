@@ -58,6 +58,7 @@ from gluonish.gluon.data import DataLoader
 from gluonish.gluon.loss import Loss
 from gluonish.gluon.mixed_precision.loss_scaler import LossScaler
 from gluonish.gluon.trainer import Trainer
+from gluonish.gluon.trainer.sharpness import SAM
 from gluonish.gluon.trainer.weight_average import WeightAverage
 from gluonish.initializer import Initializer
 from gluonish.metric import EvalMetric
@@ -277,6 +278,7 @@ class Estimator:
         schedule_interval: str = "update",
         average: WeightAverage | float | None = None,
         average_start: int = 0,
+        sam: SAM | float | None = None,
         monitor: EvalMetric | str | None = None,
         monitor_mode: str | None = None,
         early_stopping: int | Mapping[str, Any] | EarlyStoppingHandler | None = None,
@@ -320,6 +322,10 @@ class Estimator:
                 metrics ``estimator.average_metrics``. ``estimator.average.copy_to(net)`` sets the
                 averages as weights in the end.
             average_start: Number of epochs without average at the beginning.
+            sam: Radius rho of sharpness-aware minimization, or a `gluon.utils.SAM` of the net's
+                parameters, which may be adaptive: the gradients of each update are those at
+                weights perturbed by a first pass over the batch. Metrics are those of the first
+                pass. Only with ``accumulate=1``.
             monitor: The metric of plateaus, of early stopping and of the best checkpoint: a metric
                 of the Estimator, or its name, such as ``"validation accuracy"``, ``"accuracy"`` or
                 ``"loss"``. A name without its first word is looked for in ``average_metrics``,
@@ -377,6 +383,7 @@ class Estimator:
             schedule_interval=schedule_interval,
             average=average,
             average_start=average_start,
+            sam=sam,
             monitor=monitor,
             monitor_mode=monitor_mode,
             early_stopping=early_stopping,

@@ -1,5 +1,6 @@
 """The keyword arguments of `Estimator.fit`: their checks, and their scope during a call."""
 
+import math
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from gluonish.gluon.contrib.estimator.monitor import mode_of, monitored
 from gluonish.gluon.contrib.estimator.schedule_handler import Schedule, ScheduleHandler
 from gluonish.gluon.contrib.estimator.step_handlers import EarlyStoppingHandler
 from gluonish.gluon.mixed_precision.training import autocast, init_trainer
+from gluonish.gluon.trainer.sharpness import SAM
 from gluonish.gluon.trainer.step_options import StepOptions
 from gluonish.gluon.trainer.weight_average import WeightAverage
 from gluonish.metric import EvalMetric
@@ -34,6 +36,7 @@ class FitOptions:
     schedule_interval: str = "update"
     average: WeightAverage | float | None = None
     average_start: int = 0
+    sam: SAM | float | None = None
     monitor: EvalMetric | str | None = None
     monitor_mode: str | None = None
     early_stopping: int | Mapping[str, Any] | EarlyStoppingHandler | None = None
@@ -70,6 +73,7 @@ class FitOptions:
                 f"Estimator.fit: expected average_start with an average, got {self.average_start} "
                 "and no average"
             )
+        _check_sam(self.sam, self.accumulate)
         _check_stopping(self.early_stopping)
         self._check_checkpoints()
 
@@ -127,6 +131,23 @@ def _check_average(average: Any) -> None:
         )
 
 
+def _check_sam(sam: Any, accumulate: int) -> None:
+    if sam is None:
+        return
+    if not isinstance(sam, SAM):
+        check_numbers("Estimator.fit", sam=sam)
+        if isinstance(sam, bool) or not 0 < sam < math.inf:
+            raise ArgumentError(
+                "Estimator.fit: expected sam to be a finite radius above 0 or a gluon.utils.SAM, "
+                f"got {sam}"
+            )
+    if accumulate > 1:
+        raise ArgumentError(
+            "Estimator.fit: expected accumulate=1 with sam, which perturbs the weights by the "
+            f"gradients of one batch, got {accumulate}; use larger batches"
+        )
+
+
 def _check_stopping(stopping: Any) -> None:
     if stopping is None or isinstance(stopping, EarlyStoppingHandler):
         return
@@ -179,6 +200,15 @@ class FitScope(ExitStack):
         self._steps = StepOptions(
             trainer, options.accumulate, options.clip_grad_norm, options.clip_grad_value
         )
+        self._sam = options.sam
+        if self._sam is not None:
+            if trainer._groups is not None:
+                raise ArgumentError(
+                    "Estimator.fit: expected a Trainer with accumulate=1 for sam, got one that "
+                    "accumulates"
+                )
+            if not isinstance(self._sam, SAM):
+                self._sam = SAM(estimator.net.collect_params(), float(self._sam))
         average_metrics = estimator._set_average(options.average, val_data)
         metrics = [*average_metrics, *(estimator.val_metrics if val_data is not None else ())]
         metrics += estimator.train_metrics
@@ -209,6 +239,18 @@ class FitScope(ExitStack):
         assert monitor is not None
         mode = mode_of(monitor, given.pop("mode", None) or self.options.monitor_mode)
         return EarlyStoppingHandler(monitor, mode=mode, **{"patience": 1, **given})
+
+    def fit_batch(self, estimator: Any, batch: Any, batch_axis: int) -> Any:
+        """Compute outputs, losses and gradients of a batch, with SAM those at perturbed weights.
+
+        The outputs and losses are those at the weights themselves.
+        """
+        process = estimator.batch_processor.fit_batch
+        results = process(estimator, batch, batch_axis)
+        if isinstance(self._sam, SAM):
+            with self._sam.perturbed():
+                process(estimator, batch, batch_axis)
+        return results
 
     @property
     def mode(self) -> str:

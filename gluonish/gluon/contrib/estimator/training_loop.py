@@ -112,9 +112,7 @@ class TrainingLoop:
         ) as batches:
             for batch in ranks.shared(batches):
                 ran = True
-                is_last = estimator._run_batch(
-                    batch, self._handlers, estimator.batch_processor.fit_batch
-                )
+                is_last = estimator._run_batch(batch, self._handlers, self._scope.fit_batch)
                 self.batches += 1
                 if is_last:
                     break

@@ -1,7 +1,7 @@
 """A training run with everything that has a state, which prints digests of its result.
 
-Run as ``python -m tests.gluon.contrib.estimator.resumable_run FOLDER``, also by ``gluonish
-launch``. It writes a line after each batch, so that a test can kill it at any of them.
+Run as ``python -m tests.gluon.contrib.estimator.resumable_run FOLDER NAME``, also by ``gluonish
+launch``; NAME is one of `CONFIGURATIONS`. It writes a line after each batch, so that a test can kill it at any of them.
 """
 
 import hashlib
@@ -22,6 +22,7 @@ from gluonish.gluon.data import ArrayDataset, DataLoader, SplitSampler
 from gluonish.gluon.data.vision import transforms
 
 EPOCHS, COUNT, BATCH = 3, 46, 6
+CONFIGURATIONS = ("accumulated", "sharpness")
 
 
 class Lines(BatchEnd):
@@ -60,15 +61,29 @@ def network() -> nn.HybridSequential:
     return net
 
 
-def run(folder: str, **options: Any) -> Estimator:
-    """Train with checkpoints in a folder, from the newest one if there is one."""
+def run(folder: str, configuration: str = "accumulated", **options: Any) -> Estimator:
+    """Train with checkpoints in a folder, from the newest one if there is one.
+
+    Args:
+        folder: Where the checkpoints are.
+        configuration: ``"accumulated"``: Adam, with gradients of several batches; or
+            ``"sharpness"``: Lookahead around Adam, with ASAM.
+        options: Further arguments of `Estimator.fit`.
+    """
+    assert configuration in CONFIGURATIONS
     ranks = int(os.environ.get("DMLC_NUM_WORKER", "1"))
     store = mx.kv.create("dist_sync") if ranks > 1 else "device"
     rank = 0 if isinstance(store, str) else store.rank
     mx.random.seed_everything(3 + rank)
     net = network()
     settings = {"learning_rate": 0.01, "rescale_grad": 1 / ranks}
-    trainer = mx.gluon.Trainer(net.collect_params(), "adam", settings, kvstore=store)
+    if configuration == "sharpness":
+        optimizer: Any = mx.optimizer.Lookahead("adam", k=3, **settings)
+        trainer = mx.gluon.Trainer(net.collect_params(), optimizer, kvstore=store)
+        options["sam"] = mx.gluon.utils.SAM(net.collect_params(), rho=0.5, adaptive=True)
+    else:
+        trainer = mx.gluon.Trainer(net.collect_params(), "adam", settings, kvstore=store)
+        options["accumulate"] = 3
     loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     metrics = [mx.metric.Accuracy(), mx.metric.Loss("loss")]
     estimator = Estimator(net, loss, metrics, trainer=trainer, context=mx.cpu())
@@ -79,7 +94,6 @@ def run(folder: str, **options: Any) -> Estimator:
         test,
         epochs=EPOCHS,
         event_handlers=Lines(),
-        accumulate=3,
         clip_grad_norm=1.0,
         schedule=mx.lr_scheduler.CosineScheduler(9, 0.05, warmup_steps=2),
         average=0.8,
@@ -123,5 +137,5 @@ def result(estimator: Estimator) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    made = run(sys.argv[1])
+    made = run(*sys.argv[1:])
     sys.stdout.write(f"result {json.dumps(result(made))}\n")

@@ -115,6 +115,38 @@ def test_gradients_are_clipped_by_value_after_the_division_by_samples() -> None:
     assert_close(weight(estimator), expected)
 
 
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_gradients_of_sam_are_those_at_perturbed_weights(adaptive: bool) -> None:
+    w = START.astype("float64")
+    for rows in EVERY * 2:
+        size = np.abs(w) + 0.01 if adaptive else np.ones_like(w)
+        g = gradient(w, rows)
+        w = w - RATE * gradient(w + 0.3 * size**2 * g / np.linalg.norm(size * g), rows)
+    estimator = make()
+    sam: Any = 0.3
+    if adaptive:
+        sam = mx.gluon.utils.SAM(estimator.net.collect_params(), rho=0.3, adaptive=True)
+    estimator.fit(loader(), epochs=2, sam=sam)
+    assert_close(weight(estimator), w)
+
+
+def test_metrics_of_sam_are_those_of_the_weights_themselves() -> None:
+    estimator, plain = make(learning_rate=0.0), make(learning_rate=0.0)
+    estimator.fit(loader(), epochs=1, sam=0.5, precision="float16")
+    plain.fit(loader(), epochs=1, precision="float16")
+    assert [m.get() for m in estimator.train_metrics] == [m.get() for m in plain.train_metrics]
+    assert_close(weight(estimator), START)
+
+
+def test_a_trainer_that_accumulates_excludes_sam() -> None:
+    net = nn.Dense(1, in_units=3)
+    net.initialize()
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", accumulate=2)
+    estimator = Estimator(net, mx.gluon.loss.L2Loss(), trainer=trainer)
+    with pytest.raises(ArgumentError, match="a Trainer with accumulate=1 for sam, got one that ac"):
+        estimator.fit(loader(), epochs=1, sam=0.1)
+
+
 def test_a_schedule_counts_updates() -> None:
     estimator = make()
     estimator.fit(loader(), epochs=1, schedule=lambda n: 0.1 / max(n, 1), accumulate=2)
@@ -293,6 +325,9 @@ def test_the_trainer_has_its_own_options_again_afterwards() -> None:
             {"schedule": lambda n: -0.1, "schedule_interval": "epoch"},
             r"schedule to return a finite number of 0 or more, got -0\.1 for epoch 0",
         ),
+        ({"sam": 0.0}, "sam to be a finite radius above 0 or a gluon.utils.SAM, got 0.0"),
+        ({"sam": float("inf")}, "sam to be a finite radius above 0"),
+        ({"sam": 0.1, "accumulate": 2}, "accumulate=1 with sam.*got 2; use larger batches"),
     ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, Any], message: str) -> None:
@@ -303,7 +338,14 @@ def test_options_out_of_range_are_refused(options: dict[str, Any], message: str)
 
 
 @pytest.mark.parametrize(
-    "options", [{"schedule": 0.1}, {"accumulate": "2"}, {"clip_grad_norm": "1"}, {"average": "ema"}]
+    "options",
+    [
+        {"schedule": 0.1},
+        {"accumulate": "2"},
+        {"clip_grad_norm": "1"},
+        {"average": "ema"},
+        {"sam": "asam"},
+    ],
 )
 def test_options_of_wrong_types_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ArgumentTypeError, match=f"expected {next(iter(options))} to be a"):

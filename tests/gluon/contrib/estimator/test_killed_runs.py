@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.gluon.contrib.estimator.killed_runs import finish, killed
+from tests.gluon.contrib.estimator.resumable_run import CONFIGURATIONS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 
@@ -14,12 +15,14 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIG
 SEED = int(os.environ.get("FAST_SEED", "0") or 0)
 
 
-def test_a_killed_run_has_the_result_of_one_that_was_not(tmp_path: Path) -> None:
-    whole = finish(tmp_path / "whole", 1)
-    assert killed(tmp_path / "killed", 1, 2, SEED) == whole
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_a_killed_run_has_the_result_of_one_that_was_not(tmp_path: Path, name: str) -> None:
+    whole = finish(tmp_path / "whole", 1, name)
+    assert killed(tmp_path / "killed", 1, 2, SEED, name) == whole
 
 
 @pytest.mark.dist
-def test_two_killed_ranks_have_the_result_of_two_that_were_not(tmp_path: Path) -> None:
-    whole = finish(tmp_path / "whole", 2)
-    assert killed(tmp_path / "killed", 2, 2, SEED) == whole
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_two_killed_ranks_have_the_result_of_two_that_were_not(tmp_path: Path, name: str) -> None:
+    whole = finish(tmp_path / "whole", 2, name)
+    assert killed(tmp_path / "killed", 2, 2, SEED, name) == whole
