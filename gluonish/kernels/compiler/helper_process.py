@@ -82,6 +82,8 @@ class HelperProcess:
         process, self._process, self._host = self._process, None, None
         if process is not None:
             process.returncode = 0  # it is no child of this process: nothing to wait for
+            for pipe in (process.stdin, process.stdout):
+                pipe.raw.close()  # without what the other process's thread has not sent yet
 
 
 def _interpreter() -> str | None:
