@@ -145,7 +145,8 @@ def ends(pid: int, seconds: float = 60) -> bool:
 @pytest.mark.parametrize("how", ["exit", "wait"])
 def test_a_process_ends_with_the_one_that_started_it(how: str) -> None:
     with parent(how) as process:
-        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         made, pid = process.stdout.readline().split()
         assert made == "True"
         if how == "wait":
