@@ -44,6 +44,7 @@ REASONS = {
     ("gluonish/gluon/block/hybrid_block.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/kernels/cupy/cublas.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/kernels/cupy/cudnn.py", TIMEOUT_LOCK): TIMED,
+    ("gluonish/kernels/ahead.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/kernels/busy_cores.py", "Event"): GATE,
     ("gluonish/kernels/compiler/compile.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/kernels/compiler/progress.py", TIMEOUT_LOCK): TIMED,

@@ -15,9 +15,11 @@ the same values again.
 StaticValues: the arrays of a plan that later calls reuse.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
@@ -30,11 +32,12 @@ from gluonish.engine import current_engine, submit
 from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.chains import InstructionError
 from gluonish.graph.execution_plan import ExecutionPlan, Run
-from gluonish.graph.instructions import Values, ViewInstruction
+from gluonish.graph.instructions import PlannedInstruction, Values, ViewInstruction
 from gluonish.graph.replays import RepeatedSegment
 from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State
 from gluonish.graph.value_layout import ValueLayout
+from gluonish.kernels import ahead
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.support.memory_layout import array_of
 from gluonish_engine import Var
@@ -153,6 +156,8 @@ class Executable:
         self._arenas = arenas
         self._number = arenas.join(plan.layout.arena_nbytes)
         self._runs = _repeated(plan, device) if plan.repeats else plan.runs
+        if device.is_host:
+            ahead.announce(self)
 
     def __call__(
         self,
@@ -360,6 +365,29 @@ class Executable:
     def _copy(self, values: Values) -> None:
         for source, target in self.layout.copies:
             values[target][...] = values[source]
+
+    def preparations(self) -> list[Callable[[], None]]:
+        """Return functions that compile the kernels of the plan, in the order of a call."""
+        layout = self.layout
+        every = [*layout.prologue, *layout.instructions]
+        planned = [x for x in every if isinstance(x, PlannedInstruction) and not x.is_prepared]
+        if not planned:
+            return []
+        # Memory that is never accessed, so that the system provides none.
+        slots = layout.slots.values()
+        state = max([slot.offset + slot.nbytes for slot in slots if slot.in_state], default=0)
+        arena, saved = (np.empty(nbytes, np.uint8) for nbytes in (layout.arena_nbytes, state))
+        values = [None] * layout.argument_count + self.static.views(arena, saved)
+        for x in every:
+            read = zip(x.reads, [value.spec for value in x.node.inputs], strict=True)
+            for index, spec in (*read, *zip(x.writes, x.node.specs, strict=True)):
+                if values[index] is None:
+                    values[index] = array_of(
+                        np.empty(spec.nbytes, np.uint8),
+                        spec,
+                        channels_last=index in layout.channels_last,
+                    )
+        return [partial(x.prepare, values) for x in planned]
 
     def _new_static_views(self, arena: Arena, state: State | None) -> Values:
         """Return the static values on an arena and a state, cached for later calls on them."""

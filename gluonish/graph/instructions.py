@@ -105,7 +105,7 @@ class PlannedInstruction(KernelInstruction):
         constant: Indices of the constant values; `pack` computes what depends only on these.
     """
 
-    __slots__ = ("_packing", "constant", "entries", "entry", "reallocated")
+    __slots__ = ("_packing", "constant", "entries", "entry", "is_prepared", "reallocated")
 
     def __init__(
         self,
@@ -121,6 +121,7 @@ class PlannedInstruction(KernelInstruction):
         self.entries = entries
         self.reallocated = reallocated
         self.constant = constant
+        self.is_prepared = False  # whether a plan was made: the kernel is compiled
         self._packing: Any = None
 
     def run(self, xp: Any, values: Values, key: Key) -> None:
@@ -137,7 +138,15 @@ class PlannedInstruction(KernelInstruction):
             attached = self._attach(xp, values)
         attached.pack(values)
 
+    def prepare(self, values: Values) -> None:
+        """Make a plan for arrays of the same layouts as those of calls: compile the kernel."""
+        if not self.is_prepared and self.fast is not None and self.fast.attach is None:
+            outputs = [values[i] for i in self.writes]
+            self.op.plan(self.fast, outputs, [values[i] for i in self.reads], self.attrs)
+            self.is_prepared = True
+
     def _attach(self, xp: Any, values: Values) -> Attached:
+        self.is_prepared = True
         outputs = [values[i] for i in self.writes]
         assert self.fast is not None
         attached: Attached

@@ -57,10 +57,9 @@ from typing import Any
 from gluonish.core.config import changes
 from gluonish.core.helper_thread import in_helper_thread
 from gluonish.core.loading import IMPORT_FAILURES
+from gluonish.core.operating_system import on_fork
 from gluonish.core.timeout_lock import TimeoutLock
-from gluonish.kernels import (
-    openmp,
-)
+from gluonish.kernels import ahead, openmp
 from gluonish.kernels.compiler import (
     disk_cache,
     machine_code,
@@ -84,6 +83,7 @@ __all__ = [
 GRAIN = 16384  # steps: about as many as a thread computes in the time to wake it
 
 _FASTMATH = ("contract", "reassoc")
+_BY_TEXT = "kernels_by_text"  # folder of the kernels by their LLVM IR
 
 
 class CompiledKernel:
@@ -174,9 +174,8 @@ class CompiledKernel:
 
 _Key = tuple[str, ...]  # source or name, and fastmath flags
 _kernels: dict[_Key, CompiledKernel | KernelError] = {}
-
-
-_lock = TimeoutLock()  # prevents concurrent compilation of one kernel
+_in_progress: dict[_Key, TimeoutLock] = {}  # prevent concurrent compilation of one kernel
+on_fork(after_in_child=_in_progress.clear)
 
 
 @cache
@@ -230,9 +229,16 @@ def _find(key: _Key, write: Callable[[], str]) -> CompiledKernel:
 
 def _make(key: _Key, write: Callable[[], str]) -> CompiledKernel | KernelError:
     """Return the kernel of a key, compiling it unless another thread has done so."""
-    with _lock:
-        kernel = _kernels.get(key)
-        return _kernels.setdefault(key, _new_kernel(key, write)) if kernel is None else kernel
+    mine = TimeoutLock()
+    lock = _in_progress.setdefault(key, mine)
+    if lock is not mine and ahead.is_ahead():
+        raise ahead.InProgressError
+    with lock:
+        try:
+            kernel = _kernels.get(key)
+            return _kernels.setdefault(key, _new_kernel(key, write)) if kernel is None else kernel
+        finally:
+            _in_progress.pop(key, None)
 
 
 def _new_kernel(key: _Key, write: Callable[[], str]) -> CompiledKernel | KernelError:
@@ -244,22 +250,41 @@ def _new_kernel(key: _Key, write: Callable[[], str]) -> CompiledKernel | KernelE
 
 def _code(key: _Key, write: Callable[[], str]) -> machine_code.Code:
     digest = _digest(key)
-    saved = disk_cache.find(digest)
-    if saved is not None:
-        try:
-            return machine_code.load(saved)
-        except KernelError:
-            pass  # the saved code cannot be linked in this process
-    with progress.shown():
-        made = machine_code.generate(write())
-    disk_cache.save(digest, made)
-    return machine_code.load(made)
+    code = _loaded(disk_cache.find(digest))
+    if code is not None:
+        return code
+    ahead.begin()
+    text = write()
+    # A version of this package that writes the same text for the kernel finds the same code.
+    text_digest = _digest_of(*machine_code.versions(), text)
+    saved = disk_cache.find(text_digest, _BY_TEXT)
+    code = _loaded(saved)
+    if code is None:
+        with progress.shown():
+            saved = machine_code.generate(text)
+        code = machine_code.load(saved)
+        disk_cache.save(text_digest, saved, _BY_TEXT)
+    disk_cache.save(digest, saved or b"")
+    return code
+
+
+def _loaded(saved: bytes | None) -> machine_code.Code | None:
+    """Return saved code; None if there is none that can be linked in this process."""
+    if saved is None:
+        return None
+    try:
+        return machine_code.load(saved)
+    except KernelError:
+        return None
 
 
 def _digest(key: _Key) -> bytes:
     """Return the key under which a kernel is cached on disk."""
     source, *allowed = key
-    fields = (*_toolchain(), *machine_code.host(), *allowed, source)
+    return _digest_of(*_toolchain(), *machine_code.host(), *allowed, source)
+
+
+def _digest_of(*fields: str) -> bytes:
     return hashlib.sha256("\0".join(fields).encode()).digest()
 
 

@@ -4,12 +4,17 @@ Since its content will run, a file is used only if it is intact (checked by a di
 requested key, and the file and its folder belong to this user and are not writable by others. Other
 files count as missing, and are overwritten. Failures to write are ignored, and nothing is written
 to a folder of another user.
+
+Any number of processes may share a folder. A file gets its name when it is complete; processes that
+write the same one at once write the same content. A folder is bounded: the files that were not used
+for the longest time are removed. A file that is used counts as used for a day.
 """
 
 import hashlib
 import logging
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +22,7 @@ from typing import BinaryIO
 
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import GluonishError
-from gluonish.core.files import atomic_write
+from gluonish.core.files import temporary_file
 from gluonish.core.operating_system import WINDOWS
 
 _LOG = logging.getLogger("gluonish")
@@ -27,11 +32,16 @@ _DIGEST_NBYTES = 32
 _HAS_OWNERS = not WINDOWS
 _reported: set[Path] = set()
 _KERNELS = "kernels"
+_SUFFIX = ".bin"
+MAX_NBYTES = 64 << 20  # of a folder: some thousand kernels
+_DAY_S = 24 * 3600.0
+_SAVES_PER_CLEANING = 64
+_saves: dict[Path, int] = {}  # of this process, for each folder
 
 
 def path_of(key: bytes, folder: str = _KERNELS) -> Path:
     """Return the path of a kernel's file, in a folder of MXNET_HOME."""
-    return Path(MXNET_HOME.value) / folder / f"{key.hex()}.bin"
+    return Path(MXNET_HOME.value) / folder / f"{key.hex()}{_SUFFIX}"
 
 
 def is_saved(key: bytes, folder: str = _KERNELS) -> bool:
@@ -49,7 +59,9 @@ def find(key: bytes, folder: str = _KERNELS) -> bytes | None:
     head = len(_MAGIC) + _DIGEST_NBYTES
     digest, body = content[len(_MAGIC) : head], content[head:]
     intact = content.startswith(_MAGIC) and digest == hashlib.sha256(body).digest()
-    return body[len(key) :] if intact and body.startswith(key) else None
+    if not intact or not body.startswith(key):
+        return None
+    return body[len(key) :]
 
 
 @contextmanager
@@ -72,7 +84,11 @@ def _trusted(path: Path) -> Iterator[BinaryIO | None]:
         descriptor = os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
-            yield file if stat.S_ISREG(status.st_mode) and _is_ours(status) else None
+            trusted = stat.S_ISREG(status.st_mode) and _is_ours(status)
+            if trusted and status.st_mtime < time.time() - _DAY_S:
+                with suppress(OSError):  # of a file system that cannot be written to
+                    os.utime(descriptor)
+            yield file if trusted else None
     finally:
         os.close(folder)
 
@@ -110,8 +126,36 @@ def save(key: bytes, code: bytes, folder: str = _KERNELS) -> None:
     with suppress(OSError, GluonishError):
         if not _make_folder(path.parent):
             return
-        path.unlink(missing_ok=True)  # replacing it would keep its permissions
-        with atomic_write(path) as file:
-            if _HAS_OWNERS:  # with a group-writable umask the file would not be trusted
-                os.fchmod(file.fileno(), 0o600)
-            file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+        # Not on the disk before it has its name, as `atomic_write` would do, which takes long: a
+        # file that lost its content in a crash is not intact.
+        with temporary_file(path) as (temporary, file):
+            with file:
+                if _HAS_OWNERS:  # with a group-writable umask the file would not be trusted
+                    os.fchmod(file.fileno(), 0o600)
+                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+            temporary.replace(path)
+        count = _saves[path.parent] = _saves.get(path.parent, 0) + 1
+        if count % _SAVES_PER_CLEANING == 1:
+            bound(path.parent)
+
+
+def bound(folder: Path, max_nbytes: int | None = None) -> None:
+    """Remove the files of a folder that were used last the longest ago, until it is small enough.
+
+    Args:
+        folder: The folder.
+        max_nbytes: Limit of the files' sizes; None for `MAX_NBYTES`.
+    """
+    limit = MAX_NBYTES if max_nbytes is None else max_nbytes
+    with os.scandir(folder) as entries:
+        files = [(entry.stat(follow_symlinks=False), entry.path) for entry in entries]
+    total = sum(status.st_size for status, _ in files)
+    if total <= limit:
+        return
+    for status, path in sorted(files, key=lambda file: file[0].st_mtime):
+        with suppress(OSError):  # another process has removed it, or reads it on Windows
+            if path.endswith(_SUFFIX):
+                os.unlink(path)
+        total -= status.st_size
+        if total <= limit // 2:  # so that not every save has to remove one
+            return

@@ -1,22 +1,40 @@
-"""Compilation of LLVM IR to object files, and linking of these into the process.
+"""Compilation of kernels to object files, and linking of these into the process.
 
-The object file of a kernel has a few KiB and references only functions of the C library, so it can
-be cached on disk.
+The code of a kernel is two object files: that of its body, and that of the launcher, which calls
+the body in chunks and is the same for all kernels. They have a few KiB and reference only functions
+of the C library, so they can be cached on disk.
 """
 
 import ctypes
+import struct
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from gluonish.core.loading import IMPORT_FAILURES
+from gluonish.kernels import ahead
+from gluonish.kernels.compiler import object_code
 from gluonish.kernels.compiler.errors import KernelError
+from gluonish.kernels.compiler.helper_process import HelperProcess
+from gluonish.kernels.compiler.object_code import Host
 
 # ``launch(extent, address of params, grain, threads, address of GOMP_parallel or 0)``
 Launch = Callable[[int, int, int, int, int], None]
 
 _ENTRY = "gluonish_launch"
+_CHUNK = "gluonish_chunk"
+_SIZE = struct.Struct("<I")
+
+_BODY_END = """
+define void @gluonish_chunk(i64 %begin, i64 %end, i64 %params) noinline {
+  %view = inttoptr i64 %params to i64*
+  call void @gluonish_body(i64 %begin, i64 %end, i64* %view)
+  ret void
+}
+"""
 
 # Each thread of the team claims the next chunk until none is left, so that a thread that starts
 # late or is interrupted does less. There are four chunks for each thread, none below the grain; all
@@ -25,11 +43,7 @@ _ENTRY = "gluonish_launch"
 _LAUNCHER = """
 %team_work = type { i64, i64, i64, i64 }
 
-define internal void @gluonish_chunk(i64 %begin, i64 %end, i64 %params) noinline {
-  %view = inttoptr i64 %params to i64*
-  call void @gluonish_body(i64 %begin, i64 %end, i64* %view)
-  ret void
-}
+declare void @gluonish_chunk(i64, i64, i64)
 
 define internal void @gluonish_team(%team_work* %work) {
 entry:
@@ -114,7 +128,7 @@ class Code:
 
 
 @cache
-def host() -> tuple[str, str]:
+def host() -> Host:
     """Return the name and the features of this CPU, as LLVM spells them.
 
     Raises:
@@ -126,7 +140,7 @@ def host() -> tuple[str, str]:
         raise KernelError(f"compile_kernel: expected llvmlite, got {error}") from None
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    return Host(binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
 
 
 def has_float16() -> bool:
@@ -134,19 +148,17 @@ def has_float16() -> bool:
     return "+f16c" in host()[1] or "+fullfp16" in host()[1]
 
 
-@cache
-def _target_machine() -> Any:
+def versions() -> tuple[str, ...]:
+    """Return what the code of a kernel depends on in addition to its text: LLVM, and its use."""
     from llvmlite import binding
 
-    name, features = host()
-    target = binding.Target.from_triple(binding.get_process_triple())
-    return target.create_target_machine(
-        cpu=name, features=features, opt=3, reloc="pic", codemodel="small"
-    )
+    llvm = ".".join(map(str, binding.llvm_version_info))
+    options = Path(object_code.__file__).read_text(encoding="utf-8")
+    return (llvm, *host(), options, _LAUNCHER, _BODY_END)
 
 
 def generate(text: str) -> bytes:
-    """Optimize a kernel's LLVM IR, and compile it to an object file.
+    """Optimize a kernel's LLVM IR, and compile it.
 
     Args:
         text: LLVM IR that defines ``void @gluonish_body(i64 begin, i64 end, i64* params)``.
@@ -155,37 +167,43 @@ def generate(text: str) -> bytes:
         KernelError: The kernel calls a function that the process lacks, or LLVM rejects the text.
     """
     try:
-        return _generated(text)
+        body = _generated(text + _BODY_END)
     except RuntimeError as error:
-        if isinstance(error, KernelError):
-            raise
         raise KernelError(f"compile_kernel: expected valid LLVM IR, got {error}") from None
+    _require_known(body.called)
+    launcher = _launcher()
+    return _SIZE.pack(len(launcher)) + launcher + body.data
 
 
-def _generated(text: str) -> bytes:
+class _Thread(threading.local):
+    helper: HelperProcess | None = None
+
+
+_thread = _Thread()
+
+
+def _generated(text: str) -> object_code.ObjectCode:
+    """Compile in the helper process of a thread that works ahead, or here."""
+    helper = _thread.helper
+    if ahead.is_ahead():
+        if helper is None:
+            helper = _thread.helper = HelperProcess(host())
+            ahead.at_end(helper.close)
+        made = helper.generate(text, _CHUNK)
+        if made is not None:
+            return made
+    return object_code.generate(text, _CHUNK, host())
+
+
+@cache
+def _launcher() -> bytes:
+    return object_code.generate(_LAUNCHER, _ENTRY, host()).data
+
+
+def _require_known(called: Sequence[str]) -> None:
     from llvmlite import binding
 
-    machine = _target_machine()
-    module = binding.parse_assembly(text + _LAUNCHER)
-    for symbol in (*module.functions, *module.global_variables):
-        if not symbol.is_declaration and symbol.name != _ENTRY:
-            symbol.linkage = "internal"
-    module.verify()
-    tuning = binding.create_pipeline_tuning_options(3)
-    tuning.loop_vectorization = tuning.loop_interleaving = True
-    builder = binding.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
-    _require_known(list(module.functions))
-    return bytes(machine.emit_object(module))
-
-
-def _require_known(functions: Sequence[Any]) -> None:
-    from llvmlite import binding
-
-    for function in functions:
-        name = function.name
-        if not function.is_declaration or name.startswith("llvm."):
-            continue
+    for name in called:
         if not binding.address_of_symbol(name):
             raise KernelError(f"compile_kernel: expected arithmetic only, got a call of {name}")
 
@@ -200,14 +218,18 @@ class _Loader:
         host()  # initializes LLVM
         # JITLink allocates a kernel contiguously; the older linker aborts the process if its
         # sections are more than 2 GiB apart, as may happen with many or large mappings.
-        self._jit = binding.create_lljit_compiler(_target_machine(), use_jit_link=True)
+        self._jit = binding.create_lljit_compiler(
+            object_code.target_machine(host()), use_jit_link=True
+        )
 
     def link(self, data: bytes) -> Code:
         from llvmlite import binding
 
         number = next(self._numbers)  # a unique name, also for concurrent links
         builder = binding.JITLibraryBuilder()
-        builder.add_object_img(data).export_symbol(_ENTRY).add_current_process()
+        end = _SIZE.size + _SIZE.unpack_from(data)[0]
+        builder.add_object_img(data[_SIZE.size : end]).add_object_img(data[end:])
+        builder.export_symbol(_ENTRY).add_current_process()
         library = builder.link(self._jit, f"kernel{number}")
         return Code(library[_ENTRY], library)
 
@@ -218,14 +240,14 @@ def _loader() -> _Loader:
 
 
 def load(data: bytes) -> Code:
-    """Link an object file that `generate` returned into the process.
+    """Link code that `generate` returned into the process.
 
     Raises:
-        KernelError: The object file cannot be linked.
+        KernelError: The code cannot be linked.
     """
     try:
         return _loader().link(data)
-    except RuntimeError as error:
+    except (RuntimeError, struct.error) as error:
         raise KernelError(
             f"compile_kernel: expected code that can be linked, got {error}"
         ) from None

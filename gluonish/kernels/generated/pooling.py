@@ -88,6 +88,11 @@ class _Windows:
         covered = (c * k for c, k in zip(self.counts, self.kernel, strict=True))
         return self.inside and self.overlap == (0, 0, 0) and tuple(covered) == self.extents
 
+    @property
+    def whole(self) -> bool:
+        """Whether there is one window, all of the data, that is not unrolled."""
+        return self.unrolled() is None and self.tiles and self.counts == (1, 1, 1)
+
     def unrolled(self) -> Shape | None:
         """Return the kernel size if it is small enough to unroll, else None."""
         return self.kernel if np.prod(self.kernel) <= MAX_UNROLLED else None
@@ -165,7 +170,7 @@ def _plan_forward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:
         raise RefusedError(
             f"Pooling: expected data for which this kernel is faster, got {data.dtype}{data.shape}"
         )
-    form = Form(windows.largest, narrow, windows.inside, windows.unrolled())
+    form = Form(windows.largest, narrow, windows.inside, windows.unrolled(), whole=windows.whole)
     kernel = compile_kernel(forward_source(form))
     extent = out.size // (channels * windows.counts[2])
     return KernelPlan(kernel, windows.params(channels, channels), extent, _grain(data, extent))
@@ -182,9 +187,8 @@ def _plan_backward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:
         raise RefusedError(
             "_pooling_backward: expected float32 where windows overlap, got another dtype"
         )
-    form = Form(
-        windows.largest, narrow, windows.inside, unrolled, overlap, not _channels_last(grad)
-    )
+    planar = not _channels_last(grad)
+    form = Form(windows.largest, narrow, windows.inside, unrolled, overlap, planar, windows.whole)
     kernel = compile_kernel(backward_source(form))
     samples, channels = result.shape[:2]
     blocks = max(1, min(-(-_ITEMS // samples), channels // _BLOCK))

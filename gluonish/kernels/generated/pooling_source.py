@@ -15,6 +15,7 @@ from gluonish.kernels.generated.pooling_windows import (
     CHUNK,
     DIVISOR,
     SIZES,
+    WHOLE_SIZES,
     Form,
     at_tap,
     bounds,
@@ -34,6 +35,18 @@ MAX_UNROLLED = 16  # elements per window up to which it is unrolled; beyond, loo
 
 def forward_source(form: Form) -> str:
     """Return the source that fills operand 0 from operand 1; a step is a row of windows."""
+    if form.whole:
+        return joined(
+            [
+                "def body(begin, end, params):",
+                f"    out, x = {form.view(0)}, {form.view(1)}",
+                WHOLE_SIZES.rstrip(),
+                "    acc = scratch()",
+                "    for sample in range(begin, end):",
+                "        y = sample * channels",
+                *indented(2, _forward_loops(form)),
+            ]
+        )
     lines = [
         "def body(begin, end, params):",
         f"    out, x = {form.view(0)}, {form.view(1)}",
@@ -99,10 +112,18 @@ def _forward_loops(form: Form) -> Iterator[str]:
         "    for c in range(size):",
         "        independent()",
         f"        acc[c] = bits_of_float({start})",
-        *indented(1, element_loops("chunk")),
-        "                for c in range(size):",
-        "                    independent()",
-        f"                    acc[c] = bits_of_float({both})",
+        *indented(
+            1,
+            element_loops(
+                form,
+                "chunk",
+                [
+                    "for c in range(size):",
+                    "    independent()",
+                    f"    acc[c] = bits_of_float({both})",
+                ],
+            ),
+        ),
         "    for c in range(size):",
         "        independent()",
         "        " + form.store("out", "y + chunk + c", result),
@@ -137,6 +158,22 @@ def backward_source(form: Form) -> str:
     step is a sample, or a block of its channels.
     """
     extra = f"    x, out = {form.view(2)}, {form.view(3)}" if form.largest else ""
+    if form.whole:
+        return joined(
+            [
+                "def body(begin, end, params):",
+                f"    dx, grad = {form.view(0)}, {form.view(1)}",
+                extra,
+                WHOLE_SIZES.rstrip(),
+                "    held = scratch()",
+                "    pitch = 1",
+                "    lost = float32(np.nan)",
+                *indented(1, _items()),
+                "        y = sample * channels",
+                "        g = y",
+                *indented(2, _backward_loops(form)),
+            ]
+        )
     lines = [
         _CLEAR.format(zero="uint16(0)" if form.narrow else "float32(0)"),
         "def body(begin, end, params):",
@@ -145,14 +182,21 @@ def backward_source(form: Form) -> str:
         SIZES.rstrip(),
         "    held = scratch()" if form.kernel is None else "",
         "    pitch = count_d * count_h * count_w" if form.planar else "",
-        "    for item in range(begin, end):",
-        "        sample = item // blocks",
-        "        first_c = item % blocks * step",
-        "        last_c = min(first_c + step, channels)",
+        *indented(1, _items()),
         "        top = sample * size_d * size_h * size_w * channels + first_c",
         *indented(2, _backward_windows(form)),
     ]
     return joined(lines)
+
+
+def _items() -> list[str]:
+    """Return the loop over the steps of the gradient, and its first lines."""
+    return [
+        "for item in range(begin, end):",
+        "    sample = item // blocks",
+        "    first_c = item % blocks * step",
+        "    last_c = min(first_c + step, channels)",
+    ]
 
 
 def _backward_windows(form: Form) -> Iterator[str]:
@@ -245,7 +289,7 @@ def _backward_channels(form: Form, clamped: bool) -> Iterator[str]:
 def _backward_loops(form: Form) -> Iterator[str]:
     gradient = form.load("grad", "g + (chunk + c) * pitch" if form.planar else "y + chunk + c")
     if form.largest:
-        yield from _LOST.splitlines()
+        yield from () if form.whole else _LOST.splitlines()
         gradient = f"select({form.load('out', 'y + chunk + c')} == lost, zero, {gradient})"
     else:
         gradient += " / divisor"
@@ -254,16 +298,16 @@ def _backward_loops(form: Form) -> Iterator[str]:
     yield "    for c in range(size):"
     yield "        independent()"
     yield f"        held[c] = bits_of_float({gradient})"
-    yield from indented(1, element_loops("chunk"))
-    yield "                for c in range(size):"
-    yield "                    independent()"
-    yield "                    left = float_of_bits(held[c])"
+    body = ["for c in range(size):", "    independent()", "    left = float_of_bits(held[c])"]
     share = "left"
     if form.largest:
         equal = f"{form.load('x', 't + c')} == {form.load('out', 'y + chunk + c')}"
-        yield f"                    hit = {equal}"
-        yield "                    held[c] = bits_of_float(select(hit, zero, left))"
+        body += [
+            f"    hit = {equal}",
+            "    held[c] = bits_of_float(select(hit, zero, left))",
+        ]
         share = "select(hit, left, zero)"
     if form.overlap is None:
         share = f"{form.load('dx', 't + c')} + {share}"
-    yield "                    " + form.store("dx", "t + c", share)
+    body.append("    " + form.store("dx", "t + c", share))
+    yield from indented(1, element_loops(form, "chunk", body))

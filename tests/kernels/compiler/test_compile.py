@@ -217,10 +217,37 @@ def test_a_file_that_cannot_be_trusted_is_written_anew(tmp_path: Path, damage: s
     assert not path.stat().st_mode & 0o022
 
 
+def test_another_version_that_writes_the_same_text_compiles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recompiled(tmp_path, SCALE)
+    first = only_file(tmp_path)
+    monkeypatch.setattr(compiler, "_toolchain", lambda: ("another version",))
+    monkeypatch.setattr(machine_code, "generate", None)  # not called
+    got, expected = recompiled(tmp_path, SCALE)
+    np.testing.assert_array_equal(got, expected)
+    (second,) = {*first.parent.iterdir()} - {first}
+    head = len(disk_cache._MAGIC) + 64  # digest of the rest, and key
+    assert second.read_bytes()[head:] == first.read_bytes()[head:]
+
+
+def test_other_options_of_llvm_compile_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recompiled(tmp_path, SCALE)
+    monkeypatch.setattr(compiler, "_toolchain", lambda: ("another version",))
+    monkeypatch.setattr(machine_code, "versions", lambda: ("another LLVM",))
+    made: list[str] = []
+    generate = machine_code.generate
+    monkeypatch.setattr(machine_code, "generate", lambda text: made.append(text) or generate(text))
+    recompiled(tmp_path, SCALE)
+    assert len(made) == 1
+
+
 def test_code_that_cannot_be_linked_is_compiled_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk_cache, "find", lambda key: b"no object file")
+    monkeypatch.setattr(disk_cache, "find", lambda *key: b"no object file")
     got, expected = recompiled(tmp_path, SCALE)
     np.testing.assert_array_equal(got, expected)
 

@@ -166,3 +166,70 @@ def test_a_umask_that_lets_the_group_write_does_not_turn_it_off() -> None:
     finally:
         os.umask(former)
     assert disk_cache.find(KEY) == b"code"
+
+
+def test_the_oldest_files_go_when_a_folder_is_too_large() -> None:
+    keys = [bytes([i]) * 32 for i in range(8)]
+    for age, key in enumerate(keys):
+        disk_cache.save(key, b"code" * 100)
+        os.utime(disk_cache.path_of(key), (1e9 - age, 1e9 - age))
+    folder = disk_cache.path_of(KEY).parent
+    nbytes = disk_cache.path_of(keys[0]).stat().st_size
+    disk_cache.bound(folder, 8 * nbytes)
+    assert all(map(disk_cache.is_saved, keys))
+    disk_cache.bound(folder, 6 * nbytes)
+    assert [disk_cache.is_saved(key) for key in keys] == [True] * 3 + [False] * 5
+
+
+def test_a_file_that_is_used_stays() -> None:
+    disk_cache.save(KEY, b"code")
+    path = disk_cache.path_of(KEY)
+    os.utime(path, (1e9, 1e9))
+    disk_cache.find(KEY)
+    assert path.stat().st_mtime > 1.5e9
+
+
+def test_a_folder_is_bounded_by_saves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk_cache, "MAX_NBYTES", 20_000)
+    monkeypatch.setattr(disk_cache, "_SAVES_PER_CLEANING", 4)
+    for i in range(60):
+        disk_cache.save(bytes([i]) * 32, b"code" * 500)
+        files = [*disk_cache.path_of(KEY).parent.iterdir()]
+        assert sum(path.stat().st_size for path in files) < 20_000 + 4 * 2200
+
+
+WRITER = """
+import sys
+from gluonish.kernels.compiler import disk_cache
+keys = [bytes([i]) * 32 for i in range(20)]
+sys.stdin.readline()
+wrong = 0
+for _ in range(20):
+    for key in keys:
+        disk_cache.save(key, key * 300)
+        wrong += disk_cache.find(key) not in (key * 300, None)
+        wrong += disk_cache.find(key) is None
+print(wrong)
+"""
+
+
+def test_processes_that_write_the_same_files_at_once_find_them_whole(tmp_path: Path) -> None:
+    root = Path(__file__).parents[3]
+    paths = os.pathsep.join([str(root), str(root / "engine")])
+    environment = os.environ | {"PYTHONPATH": paths, "MXNET_HOME": str(tmp_path)}
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    assert [writer.communicate(timeout=120)[0] for writer in writers] == ["0\n"] * 3
+    assert {path.suffix for path in (tmp_path / "kernels").iterdir()} == {".bin"}
