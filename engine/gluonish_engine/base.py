@@ -43,6 +43,9 @@ from gluonish_engine.var import Call, Frame, Var
 # operator, lane key, name -> the function to run in place of the operator
 PushHook = Callable[[Callable[[], None], Hashable, str], Callable[[], None]]
 
+# fn, reads, writes, name, arguments, idle -> whether it ran
+RunInline = Callable[..., bool]
+
 # Failures hold tracebacks until they are raised; a program that never waits must not grow.
 _MAX_UNRAISED = 256
 
@@ -71,6 +74,11 @@ class _ThreadState:
         self.task: Call | None = None
 
 
+def _runs_nothing(*_arguments: object) -> bool:
+    """Return False, as `Engine.run_inline` of an engine that has only `Engine.push`."""
+    return False
+
+
 class _Thread(threading.local):
     """The state of the calling thread, found by one thread-local lookup."""
 
@@ -96,12 +104,17 @@ class Engine(ABC):
             wait, and must return its own wrapper unchanged.
         error_types: Pairs of the class that an operator raised and the class that waits raise for
             it; the first match counts. The default is the engine's error type.
+        run_inline: ``run_inline(fn, reads, writes, name, arguments, True)`` runs ``fn(*arguments)``
+            as `push` does with ``inline``, if nothing is pending and nothing observes pushes, and
+            returns whether it ran (or failed). If not, nothing has happened, and the caller pushes
+            it. An attribute, since a method that forwards would be half of the cost of a push.
     """
 
     launches_at_once: ClassVar[bool] = False
 
     def __init__(self, stack_trace_depth: int, error_type: type[Exception]) -> None:
         self.on_push: PushHook | None = None
+        self.run_inline: RunInline = _runs_nothing
         self._depth = stack_trace_depth
         self._error_type = error_type
         self.error_types: Sequence[tuple[type[BaseException], type[Exception]]] = ()

@@ -34,10 +34,12 @@ class InlineOperators:
 
     def run(
         self,
-        fn: Callable[[], None],
+        fn: Callable[..., None],
         reads: Sequence[Var],
         writes: Sequence[Var],
         name: str,
+        arguments: Sequence[Any] = (),
+        idle: bool = False,
         lane: StreamLane | None = None,
         found_free: int = -1,
     ) -> bool:
@@ -48,6 +50,8 @@ class InlineOperators:
             reads: Variables that it reads.
             writes: Variables that it writes.
             name: Its name, for errors.
+            arguments: Arguments of ``fn``.
+            idle: Whether to run it only if nothing is pending and nothing observes pushes.
             lane: The stream that ``fn`` launches on; launches that precede its next one anyway may
                 still use the variables. None for an operator on the host.
             found_free: Number of pushes before the caller found the variables free, with nothing
@@ -64,7 +68,9 @@ class InlineOperators:
             # failure none carries an error, so there is no need to check each variable.
             pushes = core.pushes if found_free < 0 else found_free
             may_differ = found_free < 0 and (Failure.happened or engine._stream_lanes)
-            if may_differ and not core.pending and not self._is_free(reads, writes, local, lane):
+            if (idle and (core.pending or core.barred or engine.on_push is not None)) or (
+                may_differ and not core.pending and not self._is_free(reads, writes, local, lane)
+            ):
                 return False
             if core.pending or core.untracked is not None or core.pushes != pushes:
                 sequence = self._begin(frame, local, lane)
@@ -77,7 +83,7 @@ class InlineOperators:
                 local.running = frame
             for var in writes:
                 var.version += 1
-            fn()
+            fn(*arguments)
             ended = True
             if core.untracked is frame:  # a step
                 core.untracked = None

@@ -71,7 +71,7 @@ class ThreadedEngine(Engine):
         super().__init__(stack_trace_depth, error_type)
         self._core = Scheduler()
         self._order = StreamOrder()
-        self._run_inline = InlineOperators(self._core, self).run
+        self.run_inline = self._run_inline = InlineOperators(self._core, self).run
         self._workers = Workers(
             workers, per_device, self._core, self._thread, self._run, self._fail_call, most_pending
         )
@@ -104,7 +104,7 @@ class ThreadedEngine(Engine):
         at_once = target.is_stream and not target.siblings and not self._core.pending
         if at_once:
             launch = partial(self._order.launch_inline, fn, reads, writes, target, name)
-            if self._run_inline(launch, reads, writes, name, target):
+            if self._run_inline(launch, reads, writes, name, (), False, target):
                 return
         where = pushed_at(self._depth) if self._depth else None
         local = self._thread.state
@@ -154,7 +154,7 @@ class ThreadedEngine(Engine):
             if var.stream or var.active or var.queue or var.error:
                 return False
         launch = partial(self._order.launch_inline, fn, reads, writes, target, name)
-        return self._run_inline(launch, reads, writes, name, target, pushes)
+        return self._run_inline(launch, reads, writes, name, (), False, target, pushes)
 
     def uses_workers(self) -> bool:
         """Whether pushes of the calling thread run in workers; see `Engine.uses_workers`."""

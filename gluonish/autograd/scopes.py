@@ -45,8 +45,9 @@ class GradientMode(ValueScope):
         switch_off(self._change)  # the gradients of casts are casts
 
     def __exit__(self, *exc_info: object) -> None:
-        while self._changes:
+        while len(self._changes) > 1:
             self._restore()
+        super().__exit__()
 
 
 def record(train_mode: bool = True) -> ModeScope:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
-from operator import add
+from operator import add, attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -25,9 +25,10 @@ from gluonish.ndarray.recording import (
     freed_error,
     leaf_of,
 )
-from gluonish.ops.elementwise.binary import ADD
 from gluonish.ops.elementwise.constant_like import ZEROS_LIKE
 from gluonish_engine import Var
+
+_data_of, _var_of = attrgetter("_data"), attrgetter("_var")
 
 Heads = Sequence[NDArray]
 Observe = Callable[[Node, Sequence[NDArray | None], Sequence[NDArray | None]], None]
@@ -181,7 +182,8 @@ def filled_like(array: NDArray, value: float) -> NDArray:
     """Return a new array with the shape and dtype of another, filled with a value."""
     device = array._device if array.stype == "default" else device_of(array.context)
     spec = array._spec
-    if device.is_host and spec.size <= LIGHT_INLINE_SIZE:  # a new array needs no engine
+    size = array._data.size if array.stype == "default" else spec.size
+    if device.is_host and size <= LIGHT_INLINE_SIZE:  # a new array needs no engine
         raw = np.empty(spec.shape, spec.dtype)
         raw.fill(value)
         return NDArray(raw, spec, device, Var())
@@ -296,23 +298,18 @@ def _sum(terms: list[NDArray]) -> NDArray:
         return reduce(add, terms)
     raw = np.empty(spec.shape, spec.dtype)
     total = NDArray(raw, spec, device, Var())
-    current_engine().push(
-        partial(_add_up, raw, [x._data for x in terms]),
-        [x._var for x in terms],
-        [total._var],
-        device.lane,
-        0,
-        "_grad_sum",
-        True,
-    )
+    engine, arguments = current_engine(), (raw, list(map(_data_of, terms)))
+    reads, writes = list(map(_var_of, terms)), [total._var]
+    if not engine.run_inline(_add_up, reads, writes, "_grad_sum", arguments, True):
+        launch = partial(_add_up, *arguments)
+        engine.push(launch, reads, writes, device.lane, 0, "_grad_sum", True)
     return total
 
 
 def _add_up(out: Any, terms: Sequence[Any]) -> None:
-    kernel = ADD.elemwise.kernel
-    kernel(np, out, terms[0], terms[1])
+    np.add(terms[0], terms[1], out)
     for term in terms[2:]:
-        kernel(np, out, out, term)
+        np.add(out, term, out)
 
 
 def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) -> list[Node | Leaf]:
@@ -375,12 +372,13 @@ def _writable(leaves: Mapping[Leaf, int], order: Sequence[Node]) -> dict[Node | 
 
     That applies to a leaf with ``"write"`` that one node reads, if no node reads the buffer.
     """
-    found: dict[Node | Leaf, NDArray] = {
-        leaf: leaf.grad
-        for leaf, count in leaves.items()
-        if count == 1 and leaf.req == "write" and leaf.grad.stype == "default"
-    }
-    read = _constants(order) if found else ()
+    found: dict[Node | Leaf, NDArray] = {}
+    for leaf, count in leaves.items():  # a loop, which costs no call
+        if count == 1 and leaf.req == "write" and leaf.grad.stype == "default":
+            found[leaf] = leaf.grad
+    if not found:
+        return found
+    read = _constants(order)
     return {leaf: grad for leaf, grad in found.items() if grad._var not in read}
 
 
@@ -397,7 +395,7 @@ def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, i
     seen: set[Node] = set()
     stack: list[Node | None] = []
     for start in reversed(starts):
-        if isinstance(start, Leaf):
+        if type(start) is Leaf:
             leaves[start] = 0
         else:
             stack.append(start)
@@ -412,8 +410,8 @@ def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, i
                 if parent is None:
                     continue
                 source = parent[0]
-                if isinstance(source, Leaf):
-                    leaves[source] = leaves.get(source, 0) + 1
+                if type(source) is Leaf:
+                    leaves[source] = leaves[source] + 1 if source in leaves else 1
                 else:
                     stack.append(source)
     return order, leaves

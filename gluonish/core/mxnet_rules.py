@@ -9,6 +9,8 @@ name ``mxnet`` the behaviour of one version applies everywhere: that of 1.9 with
 from enum import IntEnum
 from typing import NamedTuple
 
+from gluonish.core.mode_reads import mode_reads
+
 VERSION = "1.9.1"  # the emulated versions
 VERSION2 = "2.0.0"
 
@@ -336,21 +338,25 @@ _rules = Rules.GLUONISH
 
 def current_rules() -> Rules:
     """Return whose behaviour applies."""
+    mode_reads()
     return _rules
 
 
 def follows_mxnet() -> bool:
     """Return whether the behaviour of MXNet, 1.9 or 2.0, applies everywhere."""
+    mode_reads()
     return _rules != Rules.GLUONISH
 
 
 def follows_mxnet1() -> bool:
     """Return whether the behaviour of MXNet 1.9 applies everywhere."""
+    mode_reads()
     return _rules == Rules.MXNET1
 
 
 def follows_mxnet2() -> bool:
     """Return whether the behaviour of MXNet 2.0 applies everywhere."""
+    mode_reads()
     return _rules == Rules.MXNET2
 
 

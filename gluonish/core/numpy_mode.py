@@ -9,6 +9,7 @@ extent 0 in any case.
 from contextvars import ContextVar
 from typing import ClassVar
 
+from gluonish.core.mode_reads import mode_reads
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.object_repr import object_repr
 from gluonish.core.value_scope import ValueScope
@@ -24,6 +25,7 @@ class _Setting:
         self.scoped: ContextVar[bool | None] = ContextVar(name, default=None)
 
     def get(self) -> bool:
+        mode_reads()
         scoped = self.scoped.get()
         return self.process_wide if scoped is None else scoped
 

@@ -13,16 +13,12 @@ from gluonish.core.object_repr import default_repr
 
 
 class _Change:
-    """A variable and its previous value."""
+    """A variable and its previous value; without ``__init__``, since scopes are on hot paths."""
 
     __slots__ = ("before", "variable")
 
-    def __init__(self, variable: ContextVar[Any]) -> None:
-        self.variable = variable
-        try:
-            self.before = variable.get()
-        except LookupError:  # without a default, it is not read outside the scope
-            self.before = None
+    variable: ContextVar[Any]
+    before: Any
 
 
 class _Thread(threading.local):
@@ -55,8 +51,7 @@ class _Guard:
 
     __slots__ = ("changes",)
 
-    def __init__(self, changes: list[_Change]) -> None:
-        self.changes = changes
+    changes: list[_Change]
 
 
 class _ArmedGuard(_Guard):
@@ -86,10 +81,16 @@ class ValueScope:
 
     def __init__(self) -> None:
         self._changes: list[_Change] = []
-        self._guard: _Guard = _Guard(self._changes)
+        self._guard = guard = _Guard()
+        guard.changes = self._changes
 
     def _change(self, variable: ContextVar[Any], value: Any) -> None:
-        change = _Change(variable)
+        change = _Change()
+        change.variable = variable
+        try:
+            change.before = variable.get()
+        except LookupError:  # without a default, it is not read outside the scope
+            change.before = None
         self._changes.append(change)
         _thread.changes.append(change)
         self._guard.__class__ = _ArmedGuard
@@ -101,4 +102,12 @@ class ValueScope:
             self._guard.__class__ = _Guard
 
     def __exit__(self, *exc_info: object) -> None:
-        self._restore()
+        changes, all_changes = self._changes, _thread.changes
+        change = changes[-1]
+        if len(changes) > 1 or not all_changes or all_changes[-1] is not change:
+            self._restore()
+            return
+        change.variable.set(change.before)  # inlined `_restore` of the innermost change
+        del all_changes[-1]
+        del changes[-1]
+        self._guard.__class__ = _Guard

@@ -5,7 +5,7 @@ hot path").
 """
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import zip_longest
 from operator import attrgetter
@@ -16,7 +16,8 @@ from gluonish.core.device import Device, Lane, PreparedLaunches, device_of
 from gluonish.core.dtype import UINT8
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
 from gluonish.core.habits import described_value
-from gluonish.core.out_of_memory import allocate
+from gluonish.core.mode_reads import mode_reads
+from gluonish.core.out_of_memory import allocate, empty_or_raise
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine, submit
@@ -24,7 +25,9 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into, gather_on_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.numpy_operands import converted_inputs
+from gluonish.ndarray.prepared_call import MIN_CHANNELS_LAST, PreparedCall, prepare
 from gluonish.ndarray.recording import OBSERVED, RECORDING, TRAINING, OperatorNode
+from gluonish.ops.kernel import Kernel
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.host import fill_at_once
 from gluonish.ops.support.memory_layout import (
@@ -42,9 +45,6 @@ HEAVY_INLINE_SIZE = 1 << 15
 # operator, and small operators that depend on its result would go to the worker, too.
 LONE_INLINE_SIZE = 1 << 18
 
-# Channels-last memory pays above this many elements.
-_MIN_CHANNELS_LAST = 1 << 12
-
 # A result of at least this many bytes is large; at most _MAX_PENDING_LARGE operators with large
 # results are pending per lane.
 _LARGE_BYTES = 1 << 20
@@ -58,10 +58,13 @@ _pending_small: defaultdict[Lane, deque[Var]] = defaultdict(deque)
 # `map` over these costs less than a comprehension.
 _data_of, _link_of = attrgetter("_data"), attrgetter("_edge")
 _spec_of, _var_of = attrgetter("_spec"), attrgetter("_var")
+_new: Callable[[type[NDArray]], NDArray] = object.__new__
 
 
 def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
     """Run an operator eagerly and return its visible outputs; implements ``NDArray.__apply__``.
+
+    A call like an earlier one is prepared; see `gluonish.ndarray.prepared_call`.
 
     Args:
         op: The operator.
@@ -75,21 +78,114 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         ArgumentTypeError: An input is not an array.
         ArgumentError: ``out`` differs from the result in shape or dtype.
     """
+    key: tuple[Any, ...]
     try:
-        specs = list(map(_spec_of, inputs))
-        device: Device = inputs[0]._device
-        for x in inputs:
-            if x._device is not device:
+        first = inputs[0]
+        device: Device = first._device
+        if len(inputs) == 2:
+            second = inputs[1]
+            if second._device is not device:
                 return invoke(op, _gathered(op, inputs, attrs), attrs, out)
+            key = (type(first), first._spec, second._spec)
+        else:
+            for x in inputs:
+                if x._device is not device:
+                    return invoke(op, _gathered(op, inputs, attrs), attrs, out)
+            key = (type(first), *map(_spec_of, inputs))
     except AttributeError:
         return _delegate(op, inputs, attrs, out)
+    if out is not None or not device.is_host:
+        return _invoke_anew(op, inputs, attrs, out, device, ())
+    if attrs:
+        signature = op.signature
+        key = (*key, *attrs.items()) if signature is None else (*key, signature(attrs))
+    try:
+        call: PreparedCall | None = op.prepared.get(key)
+    except TypeError:  # an attribute cannot be hashed
+        return _invoke_anew(op, inputs, attrs, out, device, ())
+    if call is None or (call.checks and not call.holds(inputs)):
+        known = call is not None and call.is_current()
+        return _invoke_anew(op, inputs, attrs, out, device, () if known else key)
+    return _run_prepared(call, op, inputs, attrs, device)
+
+
+def _run_prepared(
+    call: PreparedCall, op: Operator, inputs: Sequence[NDArray], attrs: Attrs, device: Device
+) -> NDArray:
+    """Return the result of a prepared call."""
+    try:
+        raw = device.empty(call.shape, call.dtype)
+    except (MemoryError, ValueError):
+        raw = empty_or_raise(device, call.shape, call.dtype, op.name)
+    # As `NDArray.__init__` does, which would be a Python call more.
+    result: NDArray = _new(call.kind)
+    result._data = raw
+    result._spec = call.spec
+    result._device = device
+    result._var = var = Var()
+    result._edge = None
+    result._truth = False
+    reads: tuple[Var, ...]
+    arguments: tuple[Any, ...]
+    count = call.count
+    if count == 2:
+        first, second = inputs
+        reads = (first._var, second._var)
+        arguments = (device.xp, raw, first._data, second._data)
+    elif count == 1:
+        (first,) = inputs
+        reads = (first._var,)
+        arguments = (device.xp, raw, first._data)
+    else:
+        reads = tuple(map(_var_of, inputs))
+        arguments = (device.xp, raw, *map(_data_of, inputs))
+    kernel = partial(call.kernel, **attrs) if attrs else call.kernel
+    if not call.small or not current_engine().run_inline(
+        kernel, reads, (var,), op.name, arguments, True
+    ):
+        _push_prepared(call, op, partial(kernel, *arguments), reads, result)
+    flags = recording.mode.get()
+    if flags:
+        if flags & RECORDING and op.gradient is not None:
+            record_call(op, inputs, attrs, (result,))
+        if flags & OBSERVED:
+            recording.observer.get()(op, attrs, inputs, [result])
+    return result
+
+
+def _push_prepared(
+    call: PreparedCall, op: Operator, launch: Any, reads: Sequence[Var], result: NDArray
+) -> None:
+    """Push the kernel of a prepared call that cannot run at once."""
+    lane, writes = result._device.lane, (result._var,)
+    if not submit(launch, reads, writes, lane, op.name, small=call.inline, on_team=call.on_team):
+        limit_pending(result._device, result)
+
+
+def _invoke_anew(
+    op: Operator,
+    inputs: Sequence[Any],
+    attrs: Attrs,
+    out: Any,
+    device: Device,
+    key: tuple[Any, ...],
+) -> Any:
+    """Run an operator whose call is not prepared, and prepare it under ``key`` if possible."""
+    specs = list(map(_spec_of, inputs))
     flags = recording.mode.get()
     launches = device.launches
     ready = None if launches is None or out is not None or not op.stateless else launches[op]
     result = None if ready is None else _launched(ready, op, specs, inputs, attrs, device, flags)
     if result is not None:
         return result
-    out_specs = op.infer(*specs, **attrs)
+    if key and op.stateless and op.single and not op.mutates:
+        before = mode_reads()
+        out_specs = op.infer(*specs, **attrs)
+        if mode_reads() != before + 1:  # the result depends on a mode, which `key` lacks
+            key = ()
+    else:
+        key = ()
+        out_specs = op.infer(*specs, **attrs)
     if not op.stateless:
         divert = op.overridden
         if divert is not None and (result := divert(inputs, attrs, out)) is not NotImplemented:
@@ -112,6 +208,8 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
             make = partial(_new_outputs, op, inputs, attrs, out_specs, device)
             results = allocate(make, op.name, out_specs, device.context)
     run(op, inputs, attrs, results, device, into_out=out is not None)
+    if key:  # behind the first use of the kernels
+        prepare(op, key, attrs, specs, results[0], _choice(op, inputs, attrs, results, device))
     if flags & RECORDING and op.gradient is not None and any(map(_link_of, inputs)):
         record_call(op, inputs, attrs, results)
     if flags & OBSERVED:
@@ -166,7 +264,7 @@ def _new_outputs(
     if not device.is_host:
         last = False
     elif starts_layout(op, attrs):
-        large = specs[0].size > _MIN_CHANNELS_LAST and not (
+        large = specs[0].size > MIN_CHANNELS_LAST and not (
             inputs[0]._data.flags.c_contiguous and keeps_layout(attrs)
         )
         in_specs = [x._spec for x in inputs]
@@ -207,18 +305,8 @@ def run(
         into_out: Whether results may be the caller's ``out`` arrays, which a signal handler may
             read while the kernel runs.
     """
-    kernel = op.kernel
     first = results[0]
-    limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
-    inline = first._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
-    on_team = False
-    if op.may_be_fast and not (inline and op.large_only):
-        kernel, on_team, small = op.chosen_kernel(
-            device.platform, list(map(_spec_of, inputs)), attrs
-        )
-        inline = inline or (on_team and (small or not inputs))
-    if not inline and kernel is op.kernel and not op.heavy:
-        inline = max([x._data.size for x in (*results, *inputs)]) <= LONE_INLINE_SIZE
+    kernel, inline, on_team, _ = _choice(op, inputs, attrs, results, device)
     if into_out and inline and kernel is op.kernel and not op.at_once and device.is_host:
         kernel = partial(fill_at_once, kernel)
     if op.single:
@@ -234,6 +322,34 @@ def run(
             limit_pending(device, first)
     else:
         current_engine().push(launch, reads, writes, device.lane, 0, op.name)
+
+
+def _choice(
+    op: Operator,
+    inputs: Sequence[NDArray],
+    attrs: Attrs,
+    results: Sequence[NDArray],
+    device: Device,
+) -> tuple[Kernel, bool, bool, bool]:
+    """Return how a call runs.
+
+    Returns:
+        The kernel, whether it is worth no worker, whether it runs on a team of threads, and whether
+        that was chosen among several kernels.
+    """
+    kernel = op.kernel
+    limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
+    inline = results[0]._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
+    on_team = False
+    chosen = op.may_be_fast and not (inline and op.large_only)
+    if chosen:
+        kernel, on_team, small = op.chosen_kernel(
+            device.platform, list(map(_spec_of, inputs)), attrs
+        )
+        inline = inline or (on_team and (small or not inputs))
+    if not inline and kernel is op.kernel and not op.heavy:
+        inline = max([x._data.size for x in (*results, *inputs)]) <= LONE_INLINE_SIZE
+    return kernel, inline, on_team, chosen
 
 
 def limit_pending(device: Device, made: NDArray) -> None:

@@ -10,6 +10,7 @@ variable. `gluonish.ndarray.eager` runs operators, `gluonish.ndarray.indexing` i
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,8 @@ __all__ = [
 LIGHT_INLINE_SIZE = 1 << 16
 
 GradientEdge = tuple[Node | Leaf, int]
+
+_var_of = attrgetter("_var")
 
 # Pickles made by MXNet call the class with None alone; `__setstate__` restores the array.
 _IN_STATE: Any = None
@@ -313,15 +316,15 @@ class NDArray(AttachedMethods):
 
     def _write(self, fill: Any, reads: Sequence["NDArray"] = (), name: str = "_write") -> None:
         """Push ``fill(raw)``, which writes to the raw array, as one engine operation."""
-        current_engine().push(
-            partial(fill, self._data),
-            [x._var for x in reads],
-            [self._var],
-            self._device.lane,
-            0,
-            name,
-            self._data.size <= LIGHT_INLINE_SIZE,
-        )
+        engine, raw, device = current_engine(), self._data, self._device
+        variables, writes = list(map(_var_of, reads)), [self._var]
+        small = raw.size <= LIGHT_INLINE_SIZE
+        if not (
+            small
+            and device.is_host
+            and engine.run_inline(fill, variables, writes, name, (raw,), True)
+        ):
+            engine.push(partial(fill, raw), variables, writes, device.lane, 0, name, small)
 
     def _make_contiguous(self) -> Any:
         """Return the raw array, first copied to C-contiguous memory if it is not contiguous.

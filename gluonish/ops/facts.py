@@ -5,7 +5,7 @@ Passes, planners and the eager path rely on these alone, so that new operators n
 `zero_gradient` is the gradient rule of functions that are constant almost everywhere.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from gluonish.core.spec import PartialSpec, Shape
@@ -88,6 +88,9 @@ class Execution(NamedTuple):
             devices in training; it is then never part of a planned graph.
         live: The kernel must run in Python at each call: it calls user functions, runs graphs, or
             caches memory between calls. CUDA graphs cannot capture it.
+        signature: ``signature(attrs)`` returns what specs and the choice of a kernel depend on, if
+            the first input is float32 or float64; by default all attributes. For attributes that
+            differ from call to call, such as the number in ``x * 0.5``.
     """
 
     mutates: tuple[int, ...] | Callable[[Attrs], tuple[int, ...]] = ()
@@ -103,6 +106,7 @@ class Execution(NamedTuple):
     workspaces: tuple[int, ...] = ()
     across_devices: Callable[[Attrs], bool] | None = None
     live: bool = False
+    signature: Callable[[Attrs], Hashable] | None = None
 
 
 def zero_gradient(_g: Any, *inputs: Any, **_attrs: Any) -> tuple[None, ...]:

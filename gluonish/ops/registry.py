@@ -10,7 +10,7 @@ the first use of their operator (`gluonish.core.hooks.kernels_of`).
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Protocol, Self
@@ -109,6 +109,8 @@ class Operator:
             not check them.
         home: The namespace of the module that created the operator.
         source: File and line of the statement that created the operator.
+        prepared: Prepared eager calls by signature, see `gluonish.ndarray.prepared_call`; cleared
+            when the operator changes.
         stateless: Whether the result depends on inputs and attributes only: not on training or
             random numbers, nor its shape on the values of the arrays.
     """
@@ -139,6 +141,7 @@ class Operator:
         "optional",
         "output_names",
         "outputs",
+        "prepared",
         "ignores_head_gradient",
         "stateless",
         "schema",
@@ -208,6 +211,7 @@ class Operator:
         self.workspaces = execution.workspaces
         self.across_devices = execution.across_devices
         self.live = execution.live
+        self.signature = execution.signature
         self.overridden: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
         self.stateless = not (self.train_dependent or self.random or self.measure)
         self.single = outputs == 1  # the common case, tested once on the eager path
@@ -215,6 +219,7 @@ class Operator:
         self.large_only = False
         self.may_be_fast = True
         self._chosen = Programs[tuple[Kernel, bool, bool]](_MAX_CHOICES)
+        self.prepared: dict[Hashable, Any] = {}
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -237,6 +242,7 @@ class Operator:
                 single=self.single, random=bool(self.random), fallback=self._fallback
             )
         self._chosen.clear()
+        self.prepared.clear()
         self._fast_kernels = kernels
         self.large_only = bool(kernels) and all(kernel.large_only for kernel in kernels)
         self.may_be_fast = bool(kernels)
@@ -282,6 +288,7 @@ class Operator:
         """
         self.overridden = function
         self.stateless = False
+        self.prepared.clear()
 
     def __reduce__(self) -> tuple[Callable[[str], "Operator"], tuple[str]]:
         return find_operator, (self.name,)

@@ -34,6 +34,9 @@ def apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = Fals
     Raises:
         ArgumentTypeError: ``other`` is neither a value nor a number.
     """
+    if type(other) is float:
+        op = row.rscalar if reverse else row.scalar
+        return value.__apply__(op, (value,), {"scalar": other, "is_int": False})
     if hasattr(other, "__apply__"):
         op = row.broadcast if value._broadcasts else row.elemwise
         return value.__apply__(op, (other, value) if reverse else (value, other), {})

@@ -17,6 +17,7 @@ from gluonish.ops.facts import Execution, zero_gradient
 from gluonish.ops.numpy.promotion import common_dtype, dtype_of, flows, scalar_dtype
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.broadcast_to import unbroadcast
+from gluonish.ops.support.binary_row import kind_of_number
 from gluonish.ops.support.broadcasting import broadcast_shapes
 from gluonish.ops.support.precision import check_number, in_dtype
 
@@ -154,6 +155,6 @@ def scalar_operator(
             gradient if partial else zero_gradient,
             doc=f"Elementwise {formula}.\n\n{dtypes}",
             schema=SCALAR,
-            execution=Execution(elementwise=True),
+            execution=Execution(elementwise=True, signature=kind_of_number),
         )
     )

@@ -1,6 +1,7 @@
 """One row of the table in `ops.elementwise.binary`: its four operators."""
 
 from collections.abc import Callable
+from operator import methodcaller
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +28,9 @@ Partial = Callable[[V, Any, Any], Any]  # (g, a, b): the gradient of a, or of b
 
 
 _SCALAR = Schema(scalar=number(1.0), is_int=boolean(True))
+
+# `Execution.signature` of operators whose number is a value of the formula.
+kind_of_number = methodcaller("get", "is_int")
 
 
 class Row:
@@ -184,7 +188,7 @@ def _scalar_operator(
             schema=_SCALAR,
             aliases=tuple(names[1:]),
             shapes=ShapeFacts(complete=_scalar_complete),
-            execution=Execution(elementwise=True, at_once=True),
+            execution=Execution(elementwise=True, at_once=True, signature=kind_of_number),
         )
     )
 
