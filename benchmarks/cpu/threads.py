@@ -77,10 +77,11 @@ def rows_of(name: str, seconds: Mapping[int, float]) -> list[list[str]]:
             error = f"{(serial + parallel / count) / taken - 1:+.1%}"
         lines.append(_line(name, count, taken, alone, error))
     for count in _PREDICTED:
-        if count > counts[-1]:
+        if count > counts[-1] and serial > 0:  # without, the law says nothing
             lines.append(_line(name, count, serial + parallel / count, alone, "predicted"))
     share = serial / (serial + parallel)
-    lines.append([f"{name}: {share:.1%} of a step on one thread only", *[""] * 5])
+    note = f"{share:.1%} of a step on one thread only" if serial > 0 else "no limit seen"
+    lines.append([f"{name}: {note}", *[""] * 5])
     return lines
 
 
@@ -142,8 +143,9 @@ def main() -> None:
     with ExitStack() as stack:
         place = Workplace(arguments, stack)
         for path, network in place.networks(arguments.networks, report):
-            options = {"network": path, "batch_size": arguments.batch_size}
             for work in arguments.works.split(","):
+                options = {"network": path, "batch_size": arguments.batch_size}
+                options |= {"dtype": "float32"} if work == "Inference" else {}
                 report.say(f"\n{network.name}, batch {arguments.batch_size}, {work.lower()}")
                 counts = counts_up_to(arguments.most)
                 found = measured(place.names(), counts, work, options, arguments, report)

@@ -33,3 +33,9 @@ def test_largest_count_is_predicted_from_the_others() -> None:
     assert [line[1] for line in lines[3:-1]] == ["8", "16", "32", "64"]
     assert lines[3][2] == "575.00"
     assert lines[-1][0] == "gluonish: 6.2% of a step on one thread only"
+
+
+def test_nothing_is_predicted_where_no_limit_was_seen() -> None:
+    lines = rows_of("gluonish", {1: 3.0, 2: 1.4})
+    assert [line[1] for line in lines] == ["1", "2", ""]
+    assert lines[-1][0] == "gluonish: no limit seen"
