@@ -279,7 +279,7 @@ class UrlFile(io.RawIOBase):
     def __init__(self, url: str, retries: int) -> None:
         self._url = url
         self._retries = retries
-        self._ahead: ReadAhead | None = None
+        self._ahead: ReadAhead[bytes] | None = None
         self._source: _HttpFile | None = None
         self._received = 0  # bytes
         self._chunk = b""  # the last of them

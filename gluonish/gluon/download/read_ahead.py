@@ -8,27 +8,32 @@ need no lock, and a signal's handler may come at any place.
 import os
 import threading
 from queue import SimpleQueue
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
+from gluonish.core.errors import DownloadError
 from gluonish.core.object_repr import default_repr
 
 _JOIN_TIMEOUT_S = 1.5
 
 
-class Source(Protocol):
+Chunk = TypeVar("Chunk", covariant=True)
+
+
+class Source(Protocol[Chunk]):
     """What the thread reads."""
 
-    def receive(self) -> bytes:
-        """Return the next bytes, none at the end."""
+    def receive(self) -> Chunk:
+        """Return the next chunk; what is false, such as no bytes, at the end."""
+        ...
 
     def stop(self) -> None:
-        """Make `receive` end soon with an error, without waiting for it."""
+        """Make `receive` end soon with an error if possible, without waiting for it."""
 
     def close(self) -> None:
         """Close the connection."""
 
 
-class ReadAhead:
+class ReadAhead(Generic[Chunk]):
     """Receives the chunks of a source in a thread, up to ``depth`` before they are read.
 
     Args:
@@ -38,12 +43,12 @@ class ReadAhead:
 
     __repr__ = default_repr
 
-    def __init__(self, source: Source, depth: int) -> None:
+    def __init__(self, source: Source[Chunk], depth: int) -> None:
         self._source = source
         self._process = os.getpid()
-        self._results: SimpleQueue[bytes | Exception] = SimpleQueue()
+        self._results: SimpleQueue[Chunk | Exception] = SimpleQueue()
         self._room: SimpleQueue[bool] = SimpleQueue()
-        self._end: bytes | Exception | None = None
+        self._last: list[Chunk | Exception] = []  # the end, or an error, once it came
         for _ in range(depth):
             self._room.put(True)
         self._thread = threading.Thread(
@@ -56,15 +61,18 @@ class ReadAhead:
         """Whether the thread belongs to this process, and not to the one that was forked."""
         return self._process == os.getpid()
 
-    def read(self) -> bytes:
-        """Wait for the next chunk, and return it; none at the end.
+    def read(self) -> Chunk:
+        """Wait for the next chunk, and return it; what is false at the end.
 
         Raises:
+            DownloadError: The process was forked, and has no such thread.
             Exception: The source raised it.
         """
-        found = self._results.get() if self._end is None else self._end
+        if not self.is_here:
+            raise DownloadError("download: expected to read in the process that began it")
+        found = self._last[0] if self._last else self._results.get()
         if not found or isinstance(found, Exception):
-            self._end = found
+            self._last = [found]
         self._room.put(True)
         if isinstance(found, Exception):
             raise found
@@ -80,7 +88,9 @@ class ReadAhead:
             self._thread.join(_JOIN_TIMEOUT_S)
 
 
-def _run(source: Source, room: SimpleQueue[bool], results: SimpleQueue[bytes | Exception]) -> None:
+def _run(
+    source: Source[Chunk], room: SimpleQueue[bool], results: SimpleQueue[Chunk | Exception]
+) -> None:
     try:
         while room.get():
             found = source.receive()
