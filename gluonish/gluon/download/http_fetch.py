@@ -84,6 +84,12 @@ class StallMonitor:
         if self.expired:
             _shut_down(copy)
 
+    def interrupt(self) -> None:
+        """Shut the connections down, and make the limit expire."""
+        self.expired = True
+        for copy in tuple(self._copies):
+            _shut_down(copy)
+
     def __enter__(self) -> "StallMonitor":
         self._thread.start()
         return self
@@ -98,9 +104,7 @@ class StallMonitor:
         # Never longer than the limit, as the time may be suspended now and set again meanwhile.
         while not self._ended.wait(max(0.0, min(self._until - time.monotonic(), self._limit_s))):
             if time.monotonic() >= self._until:
-                self.expired = True
-                for copy in tuple(self._copies):
-                    _shut_down(copy)
+                self.interrupt()
                 return
 
 

@@ -1,7 +1,9 @@
 """Reading of a file on a server without a copy on the disk: in order, or at any place.
 
 Nothing of it is kept: the file may be larger than memory and disk. A connection that breaks is
-opened again at the next byte. Invariant: an open response continues at `_position`.
+opened again at the next byte. A file that is read in order is received by a thread, so that the
+system's copying of what arrives does not take the time of the reader. Invariant: an open response
+continues at `_position`.
 """
 
 import io
@@ -22,28 +24,34 @@ from gluonish.gluon.download.http_fetch import (
     transfer_errors,
     version_of,
 )
+from gluonish.gluon.download.read_ahead import ReadAhead
 
-# A connection that breaks loses at most the chunk that is being read.
-_CHUNK_NBYTES = 1 << 16
+# A connection that breaks loses at most the chunk that is being read; smaller ones take more time.
+_CHUNK_NBYTES = 1 << 18
+# Chunks that are received before they are read: 2 MiB.
+_DEPTH = 8
 _OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
 _CHANGED = "a file that changed while it was read"
 
 
 class _HttpFile(io.RawIOBase):
-    """A file on a server, read once from its beginning to its end; see `open_url`.
+    """A file on a server, received once from a byte on to its end.
 
     Args:
         url: ``http://`` or ``https://`` URL.
         retries: Number of retries after an attempt that brought nothing.
+        position: Offset of the first byte.
     """
 
-    def __init__(self, url: str, retries: int) -> None:
+    def __init__(self, url: str, retries: int, position: int = 0) -> None:
         self._url = url
         self._retries = retries
-        self._position = 0
+        self._position = position
+        self._stopped = False
         self._version: Version | None = None
         self._connection = ExitStack()
         self._session: Any = None
+        self._monitor: Any = None
         self._response: Any = None
         self._failures = 0
         self._next(0)
@@ -60,11 +68,19 @@ class _HttpFile(io.RawIOBase):
         """Whether the file can be read."""
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        """Read the next bytes into a buffer; return their number, 0 at the end."""
-        found = self._next(len(buffer))
-        buffer[: len(found)] = found
-        return len(found)
+    def receive(self) -> bytes:
+        """Return the next chunk, nothing at the end.
+
+        Raises:
+            DownloadError: The server refuses, or several attempts in succession brought nothing.
+        """
+        return self._next(_CHUNK_NBYTES)
+
+    def stop(self) -> None:
+        """Make `receive`, in another thread, end soon with an error."""
+        self._stopped = True
+        if self._monitor is not None:
+            self._monitor.interrupt()
 
     def close(self) -> None:
         """Close the connection."""
@@ -79,12 +95,14 @@ class _HttpFile(io.RawIOBase):
         """
         while True:
             try:
+                if self._stopped:
+                    raise RefusedError("the end of the program's reading")
                 if self._response is None:
                     self._connect()
                 found = self._receive(nbytes, self._position) if nbytes else b""
             except (CutOffError, RefusedError) as error:
                 self._disconnect()
-                if is_last(error, self._failures, self._retries):
+                if self._stopped or is_last(error, self._failures, self._retries):
                     raise DownloadError(
                         f"download: expected to read {self._url} from byte {self._position}, got "
                         f"{error}"
@@ -244,14 +262,95 @@ class _HttpRanges(_HttpFile):
         return start
 
 
-class UrlFile(io.BufferedReader):
-    """A file on a server, read in order; `open_url` makes it.
+class UrlFile(io.RawIOBase):
+    """A file on a server, read once from its beginning to its end; `open_url` makes it.
+
+    After the first chunk, the following ones are received by a thread. A forked process, which has
+    no such thread, opens the file again at the same byte.
+
+    Args:
+        url: ``http://`` or ``https://`` URL.
+        retries: Number of retries after an attempt that brought nothing.
 
     Attributes:
         length: Length in bytes; None if the server does not tell it.
     """
 
-    length: int | None
+    def __init__(self, url: str, retries: int) -> None:
+        self._url = url
+        self._retries = retries
+        self._ahead: ReadAhead[bytes] | None = None
+        self._source: _HttpFile | None = None
+        self._received = 0  # bytes
+        self._chunk = b""  # the last of them
+        self._used = 0  # and how much of it was read
+        self._source = _HttpFile(url, retries)
+        self.length = self._source.length
+
+    def __repr__(self) -> str:
+        return object_repr(self, self._url, f"at byte {self._received - self._left()}")
+
+    def _left(self) -> int:
+        return len(self._chunk) - self._used
+
+    def readable(self) -> bool:
+        """Whether the file can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the next bytes into a buffer, all of them if there are as many."""
+        found = self.read(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the next bytes, so many if there are, all by default.
+
+        Raises:
+            DownloadError: The server refuses, or several attempts in succession brought nothing.
+        """
+        size = -1 if size is None else size
+        end = self._used + size
+        if self._used <= end <= len(self._chunk):
+            found = self._chunk[self._used : end]
+            self._used = end
+            return found
+        if self.closed:
+            raise ValueError("read of a closed file")  # as Python's files do
+        pieces = [self._chunk[self._used :]]
+        left = size - len(pieces[0])
+        while left:
+            self._chunk = self._receive()
+            self._used = len(self._chunk) if size < 0 else min(left, len(self._chunk))
+            pieces.append(self._chunk[: self._used])
+            left -= self._used
+            if not self._chunk:
+                break
+        return b"".join(pieces)
+
+    def _receive(self) -> bytes:
+        """Return the next chunk."""
+        if self._ahead is not None and not self._ahead.is_here:
+            self._source = _HttpFile(self._url, self._retries, self._received)
+            self._ahead = None
+        if self._ahead is None:
+            assert self._source is not None
+            found = self._source.receive()
+            if found and self._received + len(found) != self.length:
+                self._ahead = ReadAhead(self._source, _DEPTH)
+        else:
+            found = self._ahead.read()
+        self._received += len(found)
+        return found
+
+    def close(self) -> None:
+        """Close the connection, and end the thread."""
+        self._chunk, self._used = b"", 0
+        if self._ahead is not None:
+            self._ahead.close()
+        elif self._source is not None:
+            self._source.close()
+        super().close()
 
 
 def open_url(url: str, retries: int = 5) -> UrlFile:
@@ -269,10 +368,7 @@ def open_url(url: str, retries: int = 5) -> UrlFile:
         DownloadError: The server refuses or cannot be reached. Reading raises it, too, also if the
             file on the server changes meanwhile.
     """
-    raw = _HttpFile(url, retries)
-    file = UrlFile(raw, _CHUNK_NBYTES)
-    file.length = raw.length
-    return file
+    return UrlFile(url, retries)
 
 
 def open_url_ranges(url: str, retries: int = 5) -> io.RawIOBase:

@@ -1,7 +1,7 @@
 """ParquetDataset: a stream of the rows of Parquet files, on disks or on servers."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from itertools import groupby
 from random import Random
 from typing import Any, NamedTuple
@@ -16,11 +16,13 @@ from gluonish.core.errors import (
 from gluonish.core.files import open_to_read
 from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.core.number_check import as_int
+from gluonish.core.object_repr import default_repr
 from gluonish.gluon.data.dataset import TableRows
 from gluonish.gluon.data.shards.order import ShardStream, shuffled
 from gluonish.gluon.data.shards.shard_dataset import Shards
 from gluonish.gluon.data.shards.shard_names import is_url, shard_names
 from gluonish.gluon.download.http_stream import open_url_ranges
+from gluonish.gluon.download.read_ahead import ReadAhead
 
 
 class _RowGroup(NamedTuple):
@@ -43,7 +45,7 @@ class ParquetDataset(ShardStream):
     """A stream of the rows of Parquet files; samples are dicts of the values by column.
 
     Only the chosen columns are read, some rows at a time; of a file on a server only their bytes
-    are requested. Needs pyarrow: ``pip install 'gluonish[parquet]'``.
+    are requested, and a thread receives the next rows while some are used. Needs pyarrow: ``pip install 'gluonish[parquet]'``.
 
     Values are NumPy's numbers, texts (str), bytes, arrays for lists, and dicts for structs. Missing
     numbers are NaN, by which whole numbers become floats; other missing values are None.
@@ -170,13 +172,23 @@ class ParquetDataset(ShardStream):
                 start += group.rows
 
     def _read_pieces(self, pieces: Iterator[_Piece]) -> Iterator[dict[str, Any]]:
-        """Yield the rows of pieces; a file is opened once for those that follow one another."""
+        """Yield the rows of pieces; those on servers are received before they are read."""
+        batches: Generator[Any, None, None] = self._batches(pieces)
+        if any(is_url(group.file) for group in self._shards):
+            batches = _ahead(batches)
+        with closing(batches):
+            for batch in batches:
+                rows = TableRows(batch)
+                yield from (rows[i] for i in range(len(batch)))
+
+    def _batches(self, pieces: Iterator[_Piece]) -> Generator[Any, None, None]:
+        """Yield record batches; a file is opened once for pieces that follow one another."""
         for file, its_pieces in groupby(pieces, lambda piece: piece.group.file):
             with _opened(file) as parquet:
                 for piece in its_pieces:
-                    yield from self._read_piece(parquet, piece)
+                    yield from self._batches_of(parquet, piece)
 
-    def _read_piece(self, parquet: Any, piece: _Piece) -> Iterator[dict[str, Any]]:
+    def _batches_of(self, parquet: Any, piece: _Piece) -> Iterator[Any]:
         group, first, end = piece
         batches = parquet.iter_batches(
             batch_size=self.batch_rows, row_groups=[group.number], columns=self.columns
@@ -193,8 +205,41 @@ class ParquetDataset(ShardStream):
             low, high = max(first - start, 0), min(end - start, len(batch))
             start += len(batch)
             if low < high:
-                rows = TableRows(batch.slice(low, high - low))
-                yield from (rows[i] for i in range(high - low))
+                yield batch.slice(low, high - low)
+
+
+class _BatchSource:
+    """Record batches for `ReadAhead`; a request that has begun is not interrupted.
+
+    Args:
+        batches: The record batches, none of them empty.
+    """
+
+    __repr__ = default_repr
+
+    def __init__(self, batches: Generator[Any, None, None]) -> None:
+        self._batches = batches
+
+    def receive(self) -> Any:
+        """Return the next record batch, None at the end."""
+        return next(self._batches, None)
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Close the file."""
+        self._batches.close()
+
+
+def _ahead(batches: Generator[Any, None, None]) -> Generator[Any, None, None]:
+    """Yield record batches, while a thread receives the next one."""
+    ahead = ReadAhead(_BatchSource(batches), 1)
+    try:
+        while (batch := ahead.read()) is not None:
+            yield batch
+    finally:
+        ahead.close()
 
 
 def _column_names(columns: Sequence[str] | None) -> list[str] | None:

@@ -42,8 +42,8 @@ class ShardDataset(ShardStream):
     Files of an archive that follow one another and have the same name up to the first dot are one
     sample: ``0001.jpg``, ``0001.cls`` and ``0001.json`` are the fields ``jpg``, ``cls`` and
     ``json`` of the sample ``0001``. Folders, and files whose name has no such ending, are skipped.
-    An archive on a server is read while it arrives: nothing of it is stored, and a connection that
-    breaks goes on at the same byte. `ShardWriter` writes such archives.
+    An archive on a server is read while it arrives, up to 2 MiB ahead by a thread: nothing of it is
+    stored, and a connection that breaks goes on at the same byte. `ShardWriter` writes such archives.
 
     Fields are decoded by the end of their names: ``jpg``, ``jpeg``, ``png``, ``bmp``, ``ppm``,
     ``webp``: an NDArray (height, width, 3) of uint8, RGB; ``cls``, ``class``, ``count``, ``id``,
@@ -205,16 +205,17 @@ def opened_shard(shard: str, cache: Path | None) -> Iterator[tuple[BinaryIO, int
         with open_to_read(shard, "ShardDataset") as file:
             yield file, os.fstat(file.fileno()).st_size
         return
-    with open_url(shard) as served:
+    with open_url(shard) as opened:
+        served: Any = opened  # what is raw is no BinaryIO for type checkers
         if copy is None:
-            yield served, served.length
+            yield served, opened.length
             return
         make_folder(copy.parent)
         with ExitStack() as stack:
             path, file = stack.enter_context(temporary_file(copy))
             with file:
                 copying: Any = _CopyingReader(served, file, copy)
-                yield copying, served.length
+                yield copying, opened.length
                 shutil.copyfileobj(served, file)  # what follows the end-of-archive mark
                 file.flush()
                 os.fsync(file.fileno())

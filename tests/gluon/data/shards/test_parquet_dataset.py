@@ -1,7 +1,9 @@
 """Rows of Parquet files, from disks and from servers; pyarrow says what is in them."""
 
+import gc
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +149,24 @@ def test_only_the_columns_of_a_file_on_a_server_are_requested(
     asked = [x.removeprefix("bytes=").split("-") for _, x in repository.asked]
     nbytes = sum(int(end) - int(start) + 1 for start, end in asked)
     assert nbytes < len(repository.files["/a.parquet"]) / 5
+
+
+@pytest.mark.parametrize("rows", [0, 1, 9, 18])
+def test_a_thread_receives_rows_and_ends_with_the_pass(
+    tmp_path: Path, repository: Repository, rows: int
+) -> None:
+    files(tmp_path)
+    for path in tmp_path.iterdir():
+        repository.files[f"/{path.name}"] = path.read_bytes()
+    dataset = ParquetDataset(f"{repository.url}/f{{0..2}}.parquet", batch_rows=3)
+    assert numbers(dataset) == list(range(18))
+    found = iter(dataset)
+    assert [int(next(found)["x"]) for _ in range(rows)] == list(range(rows))
+    names = [each.name for each in threading.enumerate()]
+    assert names.count("read-ahead") <= 1
+    del found
+    gc.collect()
+    assert not {"read-ahead", "download-watch"} & {each.name for each in threading.enumerate()}
 
 
 def test_servers_that_fail_are_errors(tmp_path: Path, repository: Repository) -> None:
