@@ -294,5 +294,5 @@ def _units(shapes: Sequence[tuple[int, int, int, bool]]) -> tuple[Any, Any, int]
             for row in range(0, m, rows):
                 units.append((owner, first + row, min(rows, m - row), 0, sums))
                 sums += n
-    tables = (np.array(x, np.int64).reshape(-1, len(_UNIT)) for x in (units, joined))
-    return *tables, sums
+    chunks, several = (np.array(x, np.int64).reshape(-1, len(_UNIT)) for x in (units, joined))
+    return chunks, several, sums
