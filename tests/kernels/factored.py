@@ -39,7 +39,7 @@ def factored_groups(narrow: Any) -> list[list[Any]]:
 
 
 def rates_of_weights() -> list[list[float]]:
-    """Return columns of numbers for the rates; the last share of a mean is 1, as in a first step."""
+    """Return a column of numbers for each rate; the last share is 1, as in a first step."""
     rng = np.random.default_rng(1)
     columns = [rng.uniform(0.1, 1, len(SHAPES)) for _ in ADAFACTOR.rates]
     columns[1][-1] = 1.0
@@ -47,7 +47,7 @@ def rates_of_weights() -> list[list[float]]:
 
 
 def steps() -> list[tuple[list[Any], dict[str, float]]]:
-    """Return rates and scalars of some steps, of each weight and of all, with and without limits."""
+    """Return rates and scalars of some steps: for each weight and for all, with other limits."""
     small = {"epsilon1": 0.02, "clip_threshold": 1.5, "epsilon2": 0.5}
     return [
         (rates_of_weights(), scalars(ADAFACTOR)),

@@ -159,7 +159,7 @@ class _Launch:
 
 
 def _matrices(shape: Shape) -> tuple[int, int, int]:
-    """Return number, rows and columns of a weight's matrices; those of a vector have one element."""
+    """Return number, rows and columns of a weight's matrices: of a vector, one by one."""
     if len(shape) < 2:
         return prod(shape), 1, 1
     return prod(shape[:-2]), shape[-2], shape[-1]

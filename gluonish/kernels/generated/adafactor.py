@@ -9,8 +9,8 @@ depend on the number of threads.
 A weight of one axis is a matrix of one row, whose mean squares are its means of columns; the means
 of rows are 1.
 
-Params of all kernels: addresses of the weights' table, of the chunks' table, of rates, scalars, sums
-of columns, and sums of squares (for the weight and the step of each chunk).
+Params of all kernels: addresses of the weights' table, of the chunks' table, of rates, scalars,
+sums of columns, and sums of squares (for the weight and the step of each chunk).
 """
 
 from collections.abc import Mapping, Sequence
@@ -294,5 +294,5 @@ def _units(shapes: Sequence[tuple[int, int, int, bool]]) -> tuple[Any, Any, int]
             for row in range(0, m, rows):
                 units.append((owner, first + row, min(rows, m - row), 0, sums))
                 sums += n
-    tables = (np.array(x, np.int64).reshape(-1, len(_UNIT)) for x in (units, joined))
-    return *tables, sums
+    chunks, several = (np.array(x, np.int64).reshape(-1, len(_UNIT)) for x in (units, joined))
+    return chunks, several, sums

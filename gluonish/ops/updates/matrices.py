@@ -61,7 +61,8 @@ def _adafactor(
         var = row * column / xp.maximum(_mean(xp, row, -2), epsilon)
     write_back(states[0], row)
     step = slope / xp.sqrt(xp.maximum(var, epsilon * epsilon))
-    lengths = (wide_norm(xp, x) / sqrt(w.size) for x in (w, step))
+    root = sqrt(w.size)
+    lengths = wide_norm(xp, w) / root, wide_norm(xp, step) / root
     step *= adafactor_size(xp, *lengths, rate, attrs).astype(w.dtype)
     return xp.subtract(w * kept, step, out=step)
 

@@ -194,8 +194,8 @@ def _add_training(group: Any) -> None:
         "--sam",
         type=float,
         metavar="RHO",
-        help="sharpness-aware minimization: gradients at weights that are RHO away in the direction "
-        "of a first gradient, such as 0.05; a batch takes twice the time",
+        help="sharpness-aware minimization: gradients at weights that are RHO away along a first "
+        "gradient, such as 0.05; a batch takes twice the time",
     )
     group.add_argument(
         "--asam",

@@ -37,8 +37,10 @@ _OWN = {
 # Parameters of several axes that are vectors of a position or a token, which decay leaves out.
 _VECTORS = ("positions", "class_token", "distillation_token")
 # Options that 0 on the command line switches off, if a recipe has them.
-_OFF_BY_ZERO = ("mixup", "cutmix", "random_erasing", "clip_grad_norm", "clip_grad_value")
-_OFF_BY_ZERO += ("sam", "asam", "lookahead")
+_OFF_BY_ZERO = (
+    *("mixup", "cutmix", "random_erasing", "clip_grad_norm", "clip_grad_value"),
+    *("sam", "asam", "lookahead"),
+)
 _INITIAL_DIVISOR, _FINAL_DIVISOR = 25.0, 1e4  # of the one-cycle policy
 
 

@@ -1,7 +1,8 @@
 """Kills `resumable_run` again and again, and starts it again, until it has a result.
 
 ``python -m tests.gluon.contrib.estimator.killed_runs 30`` kills one process and two ranks at 30
-points each for each configuration, and compares the results with that of runs that nothing interrupted.
+points each for each configuration, and compares the results with that of runs that nothing
+interrupted.
 """
 
 import os

@@ -1,7 +1,8 @@
 """A training run with everything that has a state, which prints digests of its result.
 
 Run as ``python -m tests.gluon.contrib.estimator.resumable_run FOLDER NAME``, also by ``gluonish
-launch``; NAME is one of `CONFIGURATIONS`. It writes a line after each batch, so that a test can kill it at any of them.
+launch``; NAME is one of `CONFIGURATIONS`. It writes a line after each batch, so that a test can
+kill it at any of them.
 """
 
 import hashlib
