@@ -1,12 +1,13 @@
 """What the first call of a hybridized network takes, by phases: forward, backward and an Adam step.
 
-    python -m benchmarks.cpu first_call [--networks lstm,resnet,encoder,branches] [--cold]
-                                    [--peers mxnet --mxnet-python mxnet/bin/python]
+    python -m benchmarks.cpu first_call [--networks lstm,resnet,encoder,branches,resnet50,bert]
+                                    [--cold] [--peers mxnet --mxnet-python mxnet/bin/python]
 
 Networks: two LSTM cells of 64 units, unrolled 48 steps, and a dense layer (batch 16); ResNet-18 v1
 of CIFAR's shapes (batch 4); an encoder of 4 transformer layers of 128 units (8 x 32 tokens); 5,000
-branches of a product and a rectifier, added (512 x 4). All float32. Each is a process of its own,
-after a small network that starts the library. Prints seconds of:
+branches of a product and a rectifier, added (512 x 4). ResNet-50 (4 images) and BERT-base (4 x 128
+words) with their loss and SGD with momentum, from ``hybridize``. All float32. Each is a process of
+its own, after a small network that starts the library. Prints seconds of:
 
   trace    from the call to a graph, deferred shapes included
   passes   gradient, rewrites, fusion
@@ -29,9 +30,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-NETWORKS = ("lstm", "resnet", "encoder", "branches")
+NETWORKS = ("lstm", "resnet", "encoder", "branches", "resnet50", "bert")
 PHASES = ("trace", "passes", "plan", "compile")
 STEPS, UNITS, HEADS = 48, 128, 4
+BATCH = 4  # of the large networks
 
 
 def build(mx: Any, name: str) -> tuple[Any, list[Any]]:
@@ -120,6 +122,31 @@ def measure(mx: Any, name: str) -> tuple[float, float]:
     return step(mx, net, trainer, inputs), step(mx, net, trainer, inputs)
 
 
+def measure_large(mx: Any, name: str) -> tuple[float, float]:
+    """Return the seconds of the first training step of a large network, and of the second."""
+    from benchmarks.cpu.mixed_precision import data, gluon_network
+
+    net = gluon_network(mx, name)
+    net.initialize(mx.init.Xavier() if name == "resnet50" else mx.init.Normal(0.02))
+    inputs, labels = map(mx.nd.array, data(name, BATCH))
+    loss_function = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    mx.nd.waitall()
+    start = time.perf_counter()
+    for block in (net, loss_function):
+        block.hybridize(static_alloc=True)
+    rule = {"learning_rate": 0.01, "momentum": 0.9}
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", rule)
+    ends = [start]
+    for _ in range(2):
+        with mx.autograd.record():
+            loss = loss_function(net(inputs), labels)
+        loss.backward()
+        trainer.step(BATCH)
+        mx.nd.waitall()
+        ends.append(time.perf_counter())
+    return ends[1] - ends[0], ends[2] - ends[1]
+
+
 def timed(spent: Counter[str], phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that notes how long it takes."""
 
@@ -159,7 +186,7 @@ def one(package: str, name: str) -> None:
     small.initialize()
     step(mx, small, None, [mx.nd.ones((2, 4))])
     spent.clear()
-    first, second = measure(mx, name)
+    first, second = (measure_large if name in ("resnet50", "bert") else measure)(mx, name)
     spent["passes"] -= spent["plan"]
     texts = [f"{phase} {spent[phase]:.3f}" for phase in PHASES if package == "gluonish"]
     rest = first - sum(spent[phase] for phase in PHASES)
@@ -194,7 +221,7 @@ def main() -> None:
                 if package == "mxnet":
                     environment.pop("PYTHONPATH", None)
                 subprocess.run(
-                    [python, __file__, "--one", package, name],
+                    [python, "-m", "benchmarks.cpu.first_call", "--one", package, name],
                     check=True,
                     cwd=root,
                     env=environment,

@@ -370,16 +370,16 @@ class Executable:
         """Return functions that compile the kernels of the plan, in the order of a call."""
         layout = self.layout
         every = [*layout.prologue, *layout.instructions]
-        planned = [x for x in every if isinstance(x, PlannedInstruction) and not x.is_prepared]
-        if not planned:
-            return []
+        if all(x.is_prepared for x in every if isinstance(x, PlannedInstruction)):
+            return []  # a call has come to all of them
         # Memory that is never accessed, so that the system provides none.
         slots = layout.slots.values()
         state = max([slot.offset + slot.nbytes for slot in slots if slot.in_state], default=0)
         arena, saved = (np.empty(nbytes, np.uint8) for nbytes in (layout.arena_nbytes, state))
         values = [None] * layout.argument_count + self.static.views(arena, saved)
         for x in every:
-            read = zip(x.reads, [value.spec for value in x.node.inputs], strict=True)
+            specs = [value.spec for value in x.node.inputs]
+            read = zip(x.reads, specs, strict=False)  # a view reads only the first input
             for index, spec in (*read, *zip(x.writes, x.node.specs, strict=True)):
                 if values[index] is None:
                     values[index] = array_of(
@@ -387,7 +387,7 @@ class Executable:
                         spec,
                         channels_last=index in layout.channels_last,
                     )
-        return [partial(x.prepare, values) for x in planned]
+        return [partial(x.prepare, values) for x in every if not isinstance(x, ViewInstruction)]
 
     def _new_static_views(self, arena: Arena, state: State | None) -> Values:
         """Return the static values on an arena and a state, cached for later calls on them."""

@@ -54,6 +54,12 @@ class KernelInstruction:
         else:
             self.kernel(xp, out, *inputs, **self.attrs, key=(key[0], key[1] + self.random))
 
+    def prepare(self, values: Values) -> None:
+        """Compile the kernel for arrays of the same layouts as those of calls."""
+        if self.fast is not None and self.fast.compiles is not None:
+            outputs = [values[i] for i in self.writes]
+            self.fast.compiles(outputs, [values[i] for i in self.reads], self.attrs)
+
 
 def in_memory_order(kernel: Kernel) -> Kernel:
     """Return an elementwise kernel that sees arrays laid out channels last as contiguous ones.

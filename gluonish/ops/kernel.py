@@ -167,6 +167,8 @@ class FastKernel:
         attach: ``attach(xp, operands, movable, attrs)`` returns an `Attached`, for a kernel without
             a plan whose ``run`` in a graph would prepare the same launch in each call; operands and
             movable as in `Plan.attach`.
+        compiles: ``compiles(outputs, inputs, attrs)`` compiles ahead what ``run`` will need for
+            arrays of these layouts, for a kernel without a plan.
         enabled: Checked at kernel selection; False disables the kernel.
         packs: Whether plans may precompute data from inputs that rarely change.
         large_only: Whether the kernel supports only inputs too large for the calling thread.
@@ -189,6 +191,7 @@ class FastKernel:
     __slots__ = (
         "attach",
         "back_end",
+        "compiles",
         "enabled",
         "kernel",
         "large_only",
@@ -213,6 +216,7 @@ class FastKernel:
         plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Bound] | None = None,
         run: Kernel | None = None,
         attach: Callable[[Any, Sequence[int], Collection[int], Attrs], Attached] | None = None,
+        compiles: Callable[[Sequence[Any], Sequence[Any], Attrs], object] | None = None,
         enabled: Callable[[], bool] = always,
         packs: bool = True,
         large_only: bool = False,
@@ -229,6 +233,7 @@ class FastKernel:
         self.plan = plan
         self.run = run
         self.attach = attach
+        self.compiles = compiles
         self.enabled = enabled
         self.packs = packs
         self.large_only = large_only

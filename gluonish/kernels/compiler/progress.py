@@ -23,7 +23,9 @@ class _State:
 
     Attributes:
         count: Number of kernels.
-        seconds: Time that they took.
+        seconds: Time during which kernels were compiled, one or several at once.
+        active: Number of kernels that are compiled now.
+        since: Time up to which ``seconds`` counts, while there are such kernels.
         bar: The line, while it is shown.
         closing: Timer that removes it.
     """
@@ -31,6 +33,8 @@ class _State:
     def __init__(self) -> None:
         self.count = 0
         self.seconds = 0.0
+        self.active = 0
+        self.since = 0.0
         self.bar: Any = None
         self.closing: threading.Timer | None = None
 
@@ -46,14 +50,28 @@ def compiled_count() -> int:
 
 @contextmanager
 def shown() -> Iterator[None]:
-    """Count a kernel that is compiled meanwhile."""
-    start = monotonic()
-    yield
+    """Count a kernel that is compiled meanwhile, unless an error ends that."""
+    _count_time(1)
+    try:
+        yield
+    except BaseException:
+        _count_time(-1)
+        raise
     with _lock:
+        _count_time(-1)
         _state.count += 1
-        _state.seconds += monotonic() - start
         if _state.seconds > _PATIENCE_S and shows_progress():
             _show()
+
+
+def _count_time(more: int) -> None:
+    """Count the time up to now, and change the number of kernels that are compiled from now on."""
+    with _lock:
+        now = monotonic()
+        if _state.active > 0:
+            _state.seconds += now - _state.since
+        _state.since = now
+        _state.active += more
 
 
 def _show() -> None:
