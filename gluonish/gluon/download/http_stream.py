@@ -238,19 +238,22 @@ class _HttpRanges(_HttpFile):
         buffer[: len(found)] = found
         return len(found)
 
-    def read(self, size: int | None = -1, /) -> bytes:
+    def read(self, size: int | None = -1, /) -> Any:
         """Return the bytes at the position, as many as there are, all by default."""
         left = max(0, (self.length or 0) - self._position)
         if size is not None and size >= 0:
             left = min(left, size)
-        pieces = []
-        while left:
+        # Filled piece by piece, so that the memory of a piece serves the next one, too.
+        content = bytearray(left)
+        end = 0
+        while end < left:
             if self._response is None:
-                self._requested = left
-            pieces.append(self._next(left))
-            left -= len(pieces[-1])
+                self._requested = left - end
+            piece = self._next(left - end)
+            content[end : end + len(piece)] = piece
+            end += len(piece)
         self._response = None  # read to its end, so that the next request has its connection
-        return b"".join(pieces)
+        return content
 
     def _range(self) -> str:
         return f"bytes={self._position}-{self._position + self._requested - 1}"

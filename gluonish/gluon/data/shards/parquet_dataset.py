@@ -45,7 +45,8 @@ class ParquetDataset(ShardStream):
     """A stream of the rows of Parquet files; samples are dicts of the values by column.
 
     Only the chosen columns are read, some rows at a time; of a file on a server only their bytes
-    are requested, and a thread receives the next rows while some are used. Needs pyarrow: ``pip install 'gluonish[parquet]'``.
+    are requested, and a thread receives the next rows while some are used. Needs pyarrow: ``pip
+    install 'gluonish[parquet]'``.
 
     Values are NumPy's numbers, texts (str), bytes, arrays for lists, and dicts for structs. Missing
     numbers are NaN, by which whole numbers become floats; other missing values are None.

@@ -43,7 +43,8 @@ class ShardDataset(ShardStream):
     sample: ``0001.jpg``, ``0001.cls`` and ``0001.json`` are the fields ``jpg``, ``cls`` and
     ``json`` of the sample ``0001``. Folders, and files whose name has no such ending, are skipped.
     An archive on a server is read while it arrives, up to 2 MiB ahead by a thread: nothing of it is
-    stored, and a connection that breaks goes on at the same byte. `ShardWriter` writes such archives.
+    stored, and a connection that breaks goes on at the same byte. `ShardWriter` writes such
+    archives.
 
     Fields are decoded by the end of their names: ``jpg``, ``jpeg``, ``png``, ``bmp``, ``ppm``,
     ``webp``: an NDArray (height, width, 3) of uint8, RGB; ``cls``, ``class``, ``count``, ``id``,
