@@ -127,9 +127,13 @@ def submit(
     if on_team and engine.uses_workers():
         small = teams.claim(small=small)
         if small:
+            if engine.run_inline(teams.run_and_leave, reads, writes, name, (run,), True):
+                return True
             wait_briefly(reads)
             wait_briefly(writes)
             run = partial(teams.run_and_leave, run)
+    elif small and engine.run_inline(run, reads, writes, name, (), True):
+        return True
     engine.push(run, reads, writes, lane, priority, name, small)
     return small
 

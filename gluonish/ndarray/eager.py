@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from gluonish.core.context import Context, current_context, parse_context
-from gluonish.core.device import Device, Lane, PreparedLaunches, device_of
+from gluonish.core.device import Device, Lane, device_of
 from gluonish.core.dtype import UINT8
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
 from gluonish.core.habits import described_value
@@ -56,6 +56,7 @@ _MAX_PENDING_SMALL = 256
 _pending_small: defaultdict[Lane, deque[Var]] = defaultdict(deque)
 
 # `map` over these costs less than a comprehension.
+_device_of = attrgetter("_device")
 _data_of, _link_of = attrgetter("_data"), attrgetter("_edge")
 _spec_of, _var_of = attrgetter("_spec"), attrgetter("_var")
 _new: Callable[[type[NDArray]], NDArray] = object.__new__
@@ -84,18 +85,20 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         device: Device = first._device
         if len(inputs) == 2:
             second = inputs[1]
-            if second._device is not device:
-                return invoke(op, _gathered(op, inputs, attrs), attrs, out)
             key = (type(first), first._spec, second._spec)
+            together = second._device is device
         else:
-            for x in inputs:
-                if x._device is not device:
-                    return invoke(op, _gathered(op, inputs, attrs), attrs, out)
             key = (type(first), *map(_spec_of, inputs))
+            together = list(map(_device_of, inputs)).count(device) == len(inputs)
     except AttributeError:
         return _delegate(op, inputs, attrs, out)
-    if out is not None or not device.is_host:
+    if not together:
+        return invoke(op, _gathered(op, inputs, attrs), attrs, out)
+    if out is not None:
         return _invoke_anew(op, inputs, attrs, out, device, ())
+    if not device.is_host:
+        launched = _launched(op, inputs, attrs, device)
+        return _invoke_anew(op, inputs, attrs, None, device, ()) if launched is None else launched
     if attrs:
         signature = op.signature
         key = (*key, *attrs.items()) if signature is None else (*key, signature(attrs))
@@ -173,12 +176,7 @@ def _invoke_anew(
     """Run an operator whose call is not prepared, and prepare it under ``key`` if possible."""
     specs = list(map(_spec_of, inputs))
     flags = recording.mode.get()
-    launches = device.launches
-    ready = None if launches is None or out is not None or not op.stateless else launches[op]
-    result = None if ready is None else _launched(ready, op, specs, inputs, attrs, device, flags)
-    if result is not None:
-        return result
-    if key and op.stateless and op.single and not op.mutates:
+    if key and op.stateless and op.single and not (op.mutates or op.live):
         before = mode_reads()
         out_specs = op.infer(*specs, **attrs)
         if mode_reads() != before + 1:  # the result depends on a mode, which `key` lacks
@@ -218,19 +216,16 @@ def _invoke_anew(
 
 
 def _launched(
-    launches: PreparedLaunches,
-    op: Operator,
-    specs: Sequence[Spec],
-    inputs: Sequence[NDArray],
-    attrs: Attrs,
-    device: Device,
-    flags: int,
+    op: Operator, inputs: Sequence[NDArray], attrs: Attrs, device: Device
 ) -> NDArray | None:
     """Return the result of a prepared launch of an operator; None if there is none."""
+    ready = None if device.launches is None or not op.stateless else device.launches[op]
+    if ready is None:
+        return None
     engine = current_engine()
     if not engine.launches_at_once or engine.on_push is not None:
         return None
-    launch = launches[(*specs, *attrs.items())]
+    launch = ready[(*map(_spec_of, inputs), *attrs.items())]
     bound = None if launch is None else launch.bind(*map(_data_of, inputs))
     if launch is None or bound is None:
         return None
@@ -241,6 +236,7 @@ def _launched(
     launch.restore(arguments)
     if not started:
         return None
+    flags = recording.mode.get()
     if flags & RECORDING and op.gradient is not None and any(map(_link_of, inputs)):
         record_call(op, inputs, attrs, [result])
     if flags & OBSERVED:

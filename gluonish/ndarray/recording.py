@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from itertools import count
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 from gluonish.core.config import MXNET_CHECK_VALUES
 from gluonish.core.errors import AutogradError
@@ -120,6 +120,7 @@ class Node(Protocol):
         """Drop the arrays saved for the backward pass, and the parents."""
 
 
+@final  # so that a test of the type, the cheapest, says all
 class Leaf:
     """A leaf of the tape: an array that requires a gradient.
 

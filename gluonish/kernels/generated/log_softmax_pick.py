@@ -191,7 +191,10 @@ def _plan_rows(
     fastmath: tuple[str, ...],
 ) -> Bound:
     """Return the plan of a kernel with one step per row."""
-    if not all(x.flags.c_contiguous for x in arrays) or index.dtype not in POSITIONS:
+    contiguous = index.dtype in POSITIONS
+    for x in arrays:  # a loop costs no call
+        contiguous = contiguous and x.flags.c_contiguous
+    if not contiguous:
         raise RefusedError("_log_softmax_pick: expected contiguous arrays, got strided ones")
     count = data.shape[-1]
     rows = data.size // max(1, count)

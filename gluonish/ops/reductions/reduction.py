@@ -6,6 +6,7 @@ are accumulated in float32.
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -37,6 +38,7 @@ Rule = Callable[[Any, Any, Any, Shape, int], Any]  # (g, x, y, keepdims shape, e
 _SCHEMA = Schema(axis=optional(shape_attr()), keepdims=boolean(False), exclude=boolean(False))
 
 
+@lru_cache(1024)
 def reduced_axes(operator: str, rank: int, axis: Axes | None, exclude: bool = False) -> Axes:
     """Return the axes to reduce in ascending order: all for None and ()."""
     if not axis:
@@ -45,10 +47,16 @@ def reduced_axes(operator: str, rank: int, axis: Axes | None, exclude: bool = Fa
     return tuple(i for i in range(rank) if i not in axes) if exclude else axes
 
 
+@lru_cache(1024)
+def _inner_shape(shape: Shape, axes: Axes) -> Shape:
+    """Return a shape without some axes."""
+    return tuple(extent for i, extent in enumerate(shape) if i not in axes)
+
+
 def _reduced_shape(shape: Shape, axes: Axes, keepdims: bool) -> Shape:
     if keepdims:
         return tuple(1 if i in axes else extent for i, extent in enumerate(shape))
-    return tuple(extent for i, extent in enumerate(shape) if i not in axes) or (1,)
+    return _inner_shape(shape, axes) or (1,)
 
 
 def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: bool) -> Operator:
@@ -68,8 +76,7 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
         xp: ModuleType, out: Any, data: Any, *, axis: Axes | None, keepdims: bool, exclude: bool
     ) -> None:
         axes = reduced_axes(name, data.ndim, axis, exclude)
-        out_shape = tuple(extent for i, extent in enumerate(data.shape) if i not in axes)
-        reduce(xp, out.reshape(out_shape), data, axes)
+        reduce(xp, out.reshape(_inner_shape(data.shape, axes)), data, axes)
 
     def gradient(
         g: V, x: V, y: V, *, axis: Axes | None, keepdims: bool, exclude: bool
@@ -107,7 +114,7 @@ def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
 
 
 def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
-    count = math.prod(data.shape[i] for i in axes)
+    count = math.prod([data.shape[i] for i in axes])
     if not count:
         out[...] = math.nan if is_floating(data.dtype) else 0
         return

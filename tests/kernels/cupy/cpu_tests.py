@@ -40,6 +40,7 @@ CPU_TESTS: dict[str, str] = {
     "ndarray/test_memory_transfer.py": _HOST,
     "ndarray/test_inplace.py::test_operand_that_would_grow_the_array_is_refused": _IMPORTED,
     "ndarray/test_memory_layout.py": _FAST,
+    "ndarray/test_prepared_call.py": _FAST,
     "ndarray/test_sync_batch_norm.py": _NAMES_CPU,
     "metric/test_waiting.py": _WORKERS,
     "block/test_block.py::test_blocks_run_in_several_threads": _THREADS,
