@@ -54,7 +54,6 @@ class _HttpFile(io.RawIOBase):
         self._monitor: Any = None
         self._response: Any = None
         self._failures = 0
-        self._next(0)
 
     def __repr__(self) -> str:
         return object_repr(self, self._url, f"at byte {self._position}")
@@ -67,6 +66,14 @@ class _HttpFile(io.RawIOBase):
     def readable(self) -> bool:
         """Whether the file can be read."""
         return True
+
+    def connect(self) -> None:
+        """Request the file, which tells its length.
+
+        Raises:
+            DownloadError: The server refuses or cannot be reached.
+        """
+        self._next(0)
 
     def receive(self) -> bytes:
         """Return the next chunk, nothing at the end.
@@ -203,7 +210,7 @@ class _HttpFile(io.RawIOBase):
         return found
 
 
-class _HttpRanges(_HttpFile):
+class HttpRanges(_HttpFile):
     """A file on a server, read at any place, by a request for each read; see `open_url_ranges`.
 
     Args:
@@ -211,9 +218,16 @@ class _HttpRanges(_HttpFile):
         retries: Number of retries after an attempt that brought nothing.
     """
 
-    def __init__(self, url: str, retries: int) -> None:
+    def __init__(self, url: str, retries: int = 5) -> None:
         self._requested = 1
         super().__init__(url, retries)
+
+    def connect(self) -> None:
+        """Request the first byte, which tells the length of the file.
+
+        Raises:
+            DownloadError: The server refuses, cannot be reached, or does not send parts of files.
+        """
         self._next(1)
         self._position = 0
         self._response = None
@@ -234,9 +248,17 @@ class _HttpRanges(_HttpFile):
 
     def readinto(self, buffer: Any) -> int:
         """Read the bytes at the position into a buffer, all of them if there are as many."""
-        found = self.read(len(buffer))
-        buffer[: len(found)] = found
-        return len(found)
+        view = memoryview(buffer).cast("B")
+        size = min(len(view), max(0, (self.length or 0) - self._position))
+        end = 0
+        while end < size:
+            if self._response is None:
+                self._requested = size - end
+            piece = self._next(size - end)
+            view[end : end + len(piece)] = piece
+            end += len(piece)
+        self._response = None  # read to its end, so that the next request has its connection
+        return size
 
     def read(self, size: int | None = -1, /) -> Any:
         """Return the bytes at the position, as many as there are, all by default."""
@@ -245,14 +267,7 @@ class _HttpRanges(_HttpFile):
             left = min(left, size)
         # Filled piece by piece, so that the memory of a piece serves the next one, too.
         content = bytearray(left)
-        end = 0
-        while end < left:
-            if self._response is None:
-                self._requested = left - end
-            piece = self._next(left - end)
-            content[end : end + len(piece)] = piece
-            end += len(piece)
-        self._response = None  # read to its end, so that the next request has its connection
+        self.readinto(content)
         return content
 
     def _range(self) -> str:
@@ -288,6 +303,7 @@ class UrlFile(io.RawIOBase):
         self._chunk = b""  # the last of them
         self._used = 0  # and how much of it was read
         self._source = _HttpFile(url, retries)
+        self._source.connect()
         self.length = self._source.length
 
     def __repr__(self) -> str:
@@ -385,4 +401,6 @@ def open_url_ranges(url: str, retries: int = 5) -> io.RawIOBase:
         DownloadError: The server refuses, cannot be reached, or does not send parts of files.
             Reading raises it, too, also if the file on the server changes meanwhile.
     """
-    return _HttpRanges(url, retries)
+    file = HttpRanges(url, retries)
+    file.connect()
+    return file

@@ -1,51 +1,25 @@
 """ParquetDataset: a stream of the rows of Parquet files, on disks or on servers."""
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
-from gluonish.core.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FileFormatError,
-    NotSupportedError,
-    nearest,
-)
-from gluonish.core.files import open_to_read
-from gluonish.core.loading import IMPORT_FAILURES
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
 from gluonish.core.number_check import as_int
-from gluonish.core.object_repr import default_repr
 from gluonish.gluon.data.dataset import TableRows
 from gluonish.gluon.data.shards.order import ShardStream, shuffled
+from gluonish.gluon.data.shards.row_groups import Piece, RowGroup, opened, row_batches
 from gluonish.gluon.data.shards.shard_dataset import Shards
-from gluonish.gluon.data.shards.shard_names import is_url, shard_names
-from gluonish.gluon.download.http_stream import open_url_ranges
-from gluonish.gluon.download.read_ahead import ReadAhead
-
-
-class _RowGroup(NamedTuple):
-    """A row group: path or URL of its file, its number in it, and its number of rows."""
-
-    file: str
-    number: int
-    rows: int
-
-
-class _Piece(NamedTuple):
-    """Rows of a row group: the first one, and the one after the last."""
-
-    group: _RowGroup
-    first: int
-    end: int
+from gluonish.gluon.data.shards.shard_names import shard_names
 
 
 class ParquetDataset(ShardStream):
     """A stream of the rows of Parquet files; samples are dicts of the values by column.
 
     Only the chosen columns are read, some rows at a time; of a file on a server only their bytes
-    are requested, and a thread receives the next rows while some are used. Needs pyarrow: ``pip
+    are requested, and a thread receives the next row group while the rows of one are used: at most
+    one group, and none of more than 64 MiB. Needs pyarrow: ``pip
     install 'gluonish[parquet]'``.
 
     Values are NumPy's numbers, texts (str), bytes, arrays for lists, and dicts for structs. Missing
@@ -108,7 +82,7 @@ class ParquetDataset(ShardStream):
     ) -> None:
         self.columns = _column_names(columns)
         self.batch_rows = as_int("ParquetDataset", "batch_rows", batch_rows, 1)
-        groups: list[_RowGroup] = []
+        groups: list[RowGroup] = []
         names: list[str] | None = None  # of the columns of the first file
         for file in shard_names("ParquetDataset", files):
             found, new = _row_groups(file, self.columns)
@@ -161,7 +135,7 @@ class ParquetDataset(ShardStream):
             return rows
         return shuffled(rows, self.buffer_size, Random(f"{key} {self.part_index} {worker}"))
 
-    def _pieces(self, groups: list[_RowGroup], places: range) -> Iterator[_Piece]:
+    def _pieces(self, groups: list[RowGroup], places: range) -> Iterator[Piece]:
         """Yield the row groups that have rows at some places."""
         start = 0
         while start < places.stop:  # again from the first group beyond the last
@@ -169,78 +143,15 @@ class ParquetDataset(ShardStream):
                 first = max(places.start - start, 0)
                 end = min(places.stop - start, group.rows)
                 if first < end:
-                    yield _Piece(group, first, end)
+                    yield Piece(group, first, end)
                 start += group.rows
 
-    def _read_pieces(self, pieces: Iterator[_Piece]) -> Iterator[dict[str, Any]]:
-        """Yield the rows of pieces; those on servers are received before they are read."""
-        batches: Generator[Any, None, None] = self._batches(pieces)
-        if any(is_url(group.file) for group in self._shards):
-            batches = _ahead(batches)
-        with closing(batches):
+    def _read_pieces(self, pieces: Iterator[Piece]) -> Iterator[dict[str, Any]]:
+        """Yield the rows of pieces."""
+        with closing(row_batches(list(pieces), self.columns, self.batch_rows)) as batches:
             for batch in batches:
                 rows = TableRows(batch)
                 yield from (rows[i] for i in range(len(batch)))
-
-    def _batches(self, pieces: Iterator[_Piece]) -> Generator[Any, None, None]:
-        """Yield record batches; a file is opened once for pieces that follow one another."""
-        for file, its_pieces in groupby(pieces, lambda piece: piece.group.file):
-            with _opened(file) as parquet:
-                for piece in its_pieces:
-                    yield from self._batches_of(parquet, piece)
-
-    def _batches_of(self, parquet: Any, piece: _Piece) -> Iterator[Any]:
-        group, first, end = piece
-        batches = parquet.iter_batches(
-            batch_size=self.batch_rows, row_groups=[group.number], columns=self.columns
-        )
-        start = 0
-        while start < end:
-            with _format_errors(group.file, f"row group {group.number}"):
-                batch = next(batches, None)
-            if batch is None:
-                raise FileFormatError(
-                    f"{group.file}: expected {group.rows} rows in row group {group.number}, got "
-                    f"{start}"
-                )
-            low, high = max(first - start, 0), min(end - start, len(batch))
-            start += len(batch)
-            if low < high:
-                yield batch.slice(low, high - low)
-
-
-class _BatchSource:
-    """Record batches for `ReadAhead`; a request that has begun is not interrupted.
-
-    Args:
-        batches: The record batches, none of them empty.
-    """
-
-    __repr__ = default_repr
-
-    def __init__(self, batches: Generator[Any, None, None]) -> None:
-        self._batches = batches
-
-    def receive(self) -> Any:
-        """Return the next record batch, None at the end."""
-        return next(self._batches, None)
-
-    def stop(self) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Close the file."""
-        self._batches.close()
-
-
-def _ahead(batches: Generator[Any, None, None]) -> Generator[Any, None, None]:
-    """Yield record batches, while a thread receives the next one."""
-    ahead = ReadAhead(_BatchSource(batches), 1)
-    try:
-        while (batch := ahead.read()) is not None:
-            yield batch
-    finally:
-        ahead.close()
 
 
 def _column_names(columns: Sequence[str] | None) -> list[str] | None:
@@ -272,13 +183,13 @@ def _division(places: range, num_parts: int, index: int) -> range:
     return range(start, start + count + (index < longer))
 
 
-def _row_groups(file: str, columns: list[str] | None) -> tuple[list[str], list[_RowGroup]]:
+def _row_groups(file: str, columns: list[str] | None) -> tuple[list[str], list[RowGroup]]:
     """Return the names of the columns of a file, and its row groups.
 
     Raises:
         ArgumentError: The file has not the columns.
     """
-    with _opened(file) as parquet:
+    with opened(file) as parquet:
         names = parquet.schema_arrow.names
         for name in columns or ():
             if name not in names:
@@ -288,42 +199,4 @@ def _row_groups(file: str, columns: list[str] | None) -> tuple[list[str], list[_
                 )
         metadata = parquet.metadata
         rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-    return list(names), [_RowGroup(file, number, count) for number, count in enumerate(rows)]
-
-
-@contextmanager
-def _opened(file: str) -> Iterator[Any]:
-    """Context manager that opens a Parquet file on a disk or a server.
-
-    Raises:
-        FileFormatError: It is not such a file.
-        NotSupportedError: pyarrow is not installed.
-    """
-    try:
-        import pyarrow.parquet  # type: ignore[import-untyped,unused-ignore]  # no stubs
-    except IMPORT_FAILURES as error:
-        raise NotSupportedError(
-            f"ParquetDataset: expected the package pyarrow, got none ({error}); pip install "
-            "'gluonish[parquet]'"
-        ) from error
-    with open_url_ranges(file) if is_url(file) else open_to_read(file, "ParquetDataset") as source:
-        with _format_errors(file, "the end of the file"):
-            parquet = pyarrow.parquet.ParquetFile(source)
-        with parquet:
-            yield parquet
-
-
-@contextmanager
-def _format_errors(file: str, place: str) -> Iterator[None]:
-    """Convert pyarrow's errors of damaged files."""
-    import pyarrow
-
-    try:
-        yield
-    except (pyarrow.ArrowException, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # the disk's
-            raise
-        reason = " ".join(str(error).split())
-        raise FileFormatError(
-            f"{file}: expected a Parquet file, got {reason:.300} in {place}"
-        ) from error
+    return list(names), [RowGroup(file, number, count) for number, count in enumerate(rows)]
