@@ -41,14 +41,17 @@ class _HttpFile(io.RawIOBase):
         url: ``http://`` or ``https://`` URL.
         retries: Number of retries after an attempt that brought nothing.
         position: Offset of the first byte.
+        version: The version of the file that was read before; None if nothing was.
     """
 
-    def __init__(self, url: str, retries: int, position: int = 0) -> None:
+    def __init__(
+        self, url: str, retries: int, position: int = 0, version: Version | None = None
+    ) -> None:
         self._url = url
         self._retries = retries
         self._position = position
         self._stopped = False
-        self._version: Version | None = None
+        self._version = version
         self._connection = ExitStack()
         self._session: Any = None
         self._monitor: Any = None
@@ -62,6 +65,17 @@ class _HttpFile(io.RawIOBase):
     def length(self) -> int | None:
         """Length in bytes; None if the server does not tell it."""
         return None if self._version is None else self._version.length
+
+    def reopened(self, position: int) -> "_HttpFile":
+        """Return the same version of the file from another byte on, by a connection of its own.
+
+        Args:
+            position: Offset of the byte.
+
+        Raises:
+            DownloadError: The server refuses, or has another version of the file.
+        """
+        return _HttpFile(self._url, self._retries, position, self._version)
 
     def readable(self) -> bool:
         """Whether the file can be read."""
@@ -176,7 +190,7 @@ class _HttpFile(io.RawIOBase):
         known = self._version or Version(self._url, None, "")
         if status == _PARTIAL and wanted and continues(response, self._url, known, position):
             return position
-        if status in (_PARTIAL, _NOT_SATISFIABLE):
+        if self._version is not None and status in (_PARTIAL, _NOT_SATISFIABLE):
             raise RefusedError(_CHANGED)
         raise RefusedError(f"{status} {excerpt(response.reason)}")
 
@@ -349,11 +363,13 @@ class UrlFile(io.RawIOBase):
 
     def _receive(self) -> bytes:
         """Return the next chunk."""
+        assert self._source is not None
+        if self._received == self.length:
+            return b""
         if self._ahead is not None and not self._ahead.is_here:
-            self._source = _HttpFile(self._url, self._retries, self._received)
+            self._source = self._source.reopened(self._received)
             self._ahead = None
         if self._ahead is None:
-            assert self._source is not None
             found = self._source.receive()
             if found and self._received + len(found) != self.length:
                 self._ahead = ReadAhead(self._source, _DEPTH)

@@ -92,6 +92,13 @@ def test_compressed_content_is_refused() -> None:
         open_url(url)
 
 
+@pytest.mark.parametrize("status", [b"206 Partial Content", b"416 Range Not Satisfiable"])
+def test_a_first_answer_with_a_part_is_named_as_it_came(status: bytes) -> None:
+    answer = b"HTTP/1.1 " + status + b"\r\nContent-Length: 3\r\n\r\nabc"
+    with answering(answer) as url, pytest.raises(DownloadError, match=f"got {status.decode()}"):
+        open_url(url)
+
+
 def test_places_are_read_by_requests_for_them(url: str, repository: Repository) -> None:
     with open_url_ranges(url) as file:
         assert file.seek(0, io.SEEK_END) == len(CONTENT)

@@ -4,7 +4,7 @@ import gc
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -166,19 +166,51 @@ def test_errors_come_where_they_occur(
     assert _has_ended()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def _code_of_forked_process(run: Callable[[], bool]) -> int:
+    """Return 0 if a function is true in a forked process, 2 if it is false, 1 if it fails."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            code = 0 if run() else 2
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+
+
+@needs_fork
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_forked_process_reads_on_by_itself(url: str) -> None:
+@pytest.mark.parametrize("nbytes", [5, len(CONTENT) - 1, len(CONTENT)])
+def test_a_forked_process_reads_on_by_itself(url: str, nbytes: int) -> None:
     with open_url(url) as file:
-        assert file.read(5) == CONTENT[:5]
-        child = os.fork()
-        if not child:
-            code = 1
-            try:
-                code = 0 if file.read() == CONTENT[5:] else 2
-                file.close()
-            finally:
-                os._exit(code)
-        assert file.read() == CONTENT[5:]
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        first = file.read(nbytes)
+
+        def reads_rest() -> bool:
+            rest = file.read()
+            ended = file.read(1) == b""
+            file.close()
+            return first + rest == CONTENT and ended
+
+        assert _code_of_forked_process(reads_rest) == 0
+        assert first + file.read() == CONTENT
     assert _has_ended()
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_does_not_mix_two_versions_of_a_file(
+    url: str, repository: Repository
+) -> None:
+    with open_url(url) as file:
+        file.read(5)
+        repository.files["/x"] = CONTENT[::-1]
+
+        def refuses() -> bool:
+            with pytest.raises(DownloadError, match="a file that changed while it was read"):
+                file.read()
+            return True
+
+        assert _code_of_forked_process(refuses) == 0
