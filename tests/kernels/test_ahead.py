@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import pytest
@@ -109,6 +110,74 @@ def test_a_thread_calls_at_its_end_what_it_was_given() -> None:
     ahead.begin()
     assert ended.wait(60)
     wait_for_the_end()
+
+
+def test_work_that_comes_as_a_thread_is_about_to_end_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = Steps(1)
+
+    class Late(SimpleQueue):  # type: ignore[type-arg]
+        def get(self, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return super().get(*args, **kwargs)
+            except Empty:
+                if not steps.done:
+                    self.put(lambda: steps.do(0))
+                raise
+
+    monkeypatch.setattr(ahead, "_queue", Late())
+    ahead.announce(Steps(0))
+    ahead.begin()
+    assert steps.finished.wait(60)
+
+
+# A thread compiles ahead in its process; the interpreter ends meanwhile.
+ENDING = """
+import sys, threading, time
+from gluonish.kernels import ahead, openmp
+from gluonish.kernels.compiler import helper_process, machine_code, object_code
+
+openmp.team().threads = lambda: 2
+text = "define void @gluonish_body(i64 %a, i64 %b, i64* %c) { ret void }"
+object_code.generate = lambda *_: print("compiled by the interpreter that ends")
+asked = threading.Event()
+request = object_code.request
+
+def slow(*arguments):
+    asked.set()
+    arguments[1].read()  # until the process has ended
+    raise EOFError
+
+object_code.request = slow
+
+class One:
+    def preparations(self):
+        return [lambda: machine_code.generate(text)] * 3
+
+one = One()
+ahead.announce(one)
+ahead.begin()
+assert asked.wait(60)
+(helper,) = helper_process._open
+print(helper._process.pid)
+"""
+
+
+def test_the_end_of_the_interpreter_ends_threads_and_processes() -> None:
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "engine")])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", ENDING],
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    (pid,) = done.stdout.split()
+    assert done.stderr == ""
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
 
 
 # Trains a network of convolutions, and prints the loss, digests of parameters, the number of

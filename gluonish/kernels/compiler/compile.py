@@ -48,10 +48,10 @@ If a step is a row, ``grain`` must be a number of rows.
 """
 
 import hashlib
+import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from gluonish.core.config import changes
@@ -64,6 +64,7 @@ from gluonish.kernels.compiler import (
     disk_cache,
     machine_code,
     progress,
+    sources,
 )
 from gluonish.kernels.compiler.errors import KernelError
 from gluonish.kernels.compiler.lowering import lower
@@ -291,8 +292,7 @@ def _digest_of(*fields: str) -> bytes:
 @cache
 def _toolchain() -> tuple[str, ...]:
     """Return the version of llvmlite, and digests of this folder's modules."""
-    modules = sorted(Path(__file__).parent.glob("*.py"))
-    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in modules]
+    digests = sources.digests_of(sys.modules[__package__])
     try:
         import llvmlite
     except IMPORT_FAILURES as error:

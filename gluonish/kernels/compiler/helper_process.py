@@ -3,6 +3,8 @@
 A helper process belongs to one thread. It is a fresh interpreter, never a fork, and ends with its
 standard input: when it is closed, or with this process. If it cannot be started, or fails, the
 thread compiles in this process.
+
+No process is started while this one forks: the child would inherit the pipes, and keep them open.
 """
 
 import atexit
@@ -13,11 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.operating_system import on_fork
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels.compiler import object_code
 
 _END_S = 5.0  # a killed process is gone long before
 
+_NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # on Windows
+
 _open: set["HelperProcess"] = set()
+_starting = TimeoutLock()
 
 
 class HelperProcess:
@@ -58,10 +64,15 @@ class HelperProcess:
         # Without site-packages and their start-up files: the process is ready after 0.1 s.
         folder = Path(llvmlite.__file__).parents[1]
         command = [program, "-I", "-S", object_code.__file__, str(folder), *host]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        _open.add(self)
+        with _starting:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                creationflags=_NO_WINDOW,
+            )
+            _open.add(self)
         return True
 
     def close(self) -> None:
@@ -106,4 +117,5 @@ def _forget_all() -> None:
 
 
 atexit.register(_close_all)
+on_fork(_starting.__enter__, _starting.__exit__, _starting.__exit__)
 on_fork(after_in_child=_forget_all)

@@ -3,20 +3,24 @@
 The code of a kernel is two object files: that of its body, and that of the launcher, which calls
 the body in chunks and is the same for all kernels. They have a few KiB and reference only functions
 of the C library, so they can be cached on disk.
+
+A fork waits until no other thread is inside LLVM, whose locks would stay locked in the child.
 """
 
 import ctypes
+import hashlib
 import struct
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from gluonish.core.loading import IMPORT_FAILURES
+from gluonish.core.operating_system import on_fork
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels import ahead
-from gluonish.kernels.compiler import object_code
+from gluonish.kernels.compiler import object_code, sources
 from gluonish.kernels.compiler.errors import KernelError
 from gluonish.kernels.compiler.helper_process import HelperProcess
 from gluonish.kernels.compiler.object_code import Host
@@ -153,7 +157,7 @@ def versions() -> tuple[str, ...]:
     from llvmlite import binding
 
     llvm = ".".join(map(str, binding.llvm_version_info))
-    options = Path(object_code.__file__).read_text(encoding="utf-8")
+    options = hashlib.sha256(sources.code_of(object_code.__name__)).hexdigest()
     return (llvm, *host(), options, _LAUNCHER, _BODY_END)
 
 
@@ -175,6 +179,10 @@ def generate(text: str) -> bytes:
     return _SIZE.pack(len(launcher)) + launcher + body.data
 
 
+_in_llvm = TimeoutLock()
+on_fork(_in_llvm.__enter__, _in_llvm.__exit__, _in_llvm.__exit__)
+
+
 class _Thread(threading.local):
     helper: HelperProcess | None = None
 
@@ -190,14 +198,21 @@ def _generated(text: str) -> object_code.ObjectCode:
             helper = _thread.helper = HelperProcess(host())
             ahead.at_end(helper.close)
         made = helper.generate(text, _CHUNK)
+        ahead.check()
         if made is not None:
             return made
-    return object_code.generate(text, _CHUNK, host())
+    return _generated_here(text, _CHUNK)
+
+
+def _generated_here(text: str, entry: str) -> object_code.ObjectCode:
+    processor = host()
+    with _in_llvm:
+        return object_code.generate(text, entry, processor)
 
 
 @cache
 def _launcher() -> bytes:
-    return object_code.generate(_LAUNCHER, _ENTRY, host()).data
+    return _generated_here(_LAUNCHER, _ENTRY).data
 
 
 def _require_known(called: Sequence[str]) -> None:
@@ -230,7 +245,8 @@ class _Loader:
         end = _SIZE.size + _SIZE.unpack_from(data)[0]
         builder.add_object_img(data[_SIZE.size : end]).add_object_img(data[end:])
         builder.export_symbol(_ENTRY).add_current_process()
-        library = builder.link(self._jit, f"kernel{number}")
+        with _in_llvm:
+            library = builder.link(self._jit, f"kernel{number}")
         return Code(library[_ENTRY], library)
 
 

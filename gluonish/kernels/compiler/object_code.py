@@ -8,6 +8,7 @@ A request is a text. A reply is a status, and an object file with the names of t
 calls, or LLVM's message. Each is preceded by its size, and the size by nothing.
 """
 
+import os
 import signal
 import struct
 import sys
@@ -81,13 +82,15 @@ def write_message(file: BinaryIO, *fields: bytes) -> None:
     file.flush()
 
 
-def read_field(file: BinaryIO) -> bytes:
-    """Read a field.
+def read_field(file: BinaryIO, most: int = 1 << 31) -> bytes:
+    """Read a field of at most a number of bytes.
 
     Raises:
-        EOFError: The other process has ended.
+        EOFError: The other process has ended, or something else has written to the file.
     """
     (nbytes,) = _SIZE.unpack(_read(file, _SIZE.size))
+    if nbytes > most:
+        raise EOFError
     return _read(file, nbytes)
 
 
@@ -103,12 +106,15 @@ def request(to: BinaryIO, replies: BinaryIO, text: str, entry: str) -> ObjectCod
 
     Raises:
         OSError: The process has ended.
-        EOFError: The same.
+        EOFError: The same, or a library that is loaded into each process writes to its output.
         RuntimeError: LLVM rejects the text.
     """
     write_message(to, text.encode(), entry.encode())
-    status, data, called = (read_field(replies) for _ in range(3))
-    if status != _MADE:
+    status = read_field(replies, max(map(len, (_MADE, _REFUSED))))
+    if status not in (_MADE, _REFUSED):
+        raise EOFError
+    data, called = read_field(replies), read_field(replies)
+    if status == _REFUSED:
         raise RuntimeError(data.decode(errors="replace"))
     return ObjectCode(data, called.decode().split())
 
@@ -137,12 +143,14 @@ def main(folder: str, name: str, features: str) -> None:
         features: Its features.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other process
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what LLVM prints is no reply
     sys.path.append(folder)
     from llvmlite import binding
 
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    serve(sys.stdin.buffer, sys.stdout.buffer, Host(name, features))
+    serve(sys.stdin.buffer, replies, Host(name, features))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +96,51 @@ def test_closing_ends_the_process(helper: HelperProcess) -> None:
     process = helper._process
     helper.close()
     assert process.poll() is not None
+
+
+# Processes that libraries loaded into them by LD_PRELOAD have print something.
+@pytest.mark.parametrize("noise", ["hello", "hello from a library"])
+def test_output_that_is_no_reply_is_not_waited_for(
+    helper: HelperProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, noise: str
+) -> None:
+    program = tmp_path / "noise.py"
+    program.write_text(f"import sys\nprint('{noise}', flush=True)\nsys.stdin.read()\n", "utf-8")
+    monkeypatch.setattr(object_code, "__file__", str(program))
+    made: list[object] = []
+    thread = threading.Thread(target=lambda: made.append(helper.generate(TEXT, ENTRY)))
+    thread.start()
+    thread.join(60)
+    alive = thread.is_alive()
+    helper.close()
+    thread.join(60)
+    assert not alive
+    assert made == [None]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_fork_waits_for_a_process_that_is_started(
+    helper: HelperProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, done = threading.Event(), threading.Event()
+    popen = subprocess.Popen
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        begun.set()
+        process = popen(*args, **kwargs)
+        time.sleep(0.5)
+        done.set()
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", slow)
+    thread = threading.Thread(target=lambda: helper.generate(TEXT, ENTRY))
+    thread.start()
+    assert begun.wait(60)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if done.is_set() and not helper_process._open else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+    thread.join(60)
 
 
 PARENT = """
