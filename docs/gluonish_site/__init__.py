@@ -13,7 +13,15 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from gluonish_site import line_breaks, navigation, operators, pages, reference, tutorials
+from gluonish_site import (
+    line_breaks,
+    narrow_tables,
+    navigation,
+    operators,
+    pages,
+    reference,
+    tutorials,
+)
 from gluonish_site.names import NamesDirective, TableDirective
 from gluonish_site.namespaces import Names, full
 
@@ -71,6 +79,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", navigation.add_contents, priority=100)
     app.connect("html-page-context", navigation.show_contents, priority=900)
     app.connect("html-page-context", line_breaks.add_breaks)
+    app.connect("html-page-context", narrow_tables.add_titles)
     app.add_directive("gluonish-names", NamesDirective)
     app.add_directive("gluonish-table", TableDirective)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -206,11 +206,6 @@ DIFFERENCES2 = (
         "lack the text with which all of them begin, as in 1.9",
     ),
     Difference(
-        "a list or tuple that a layer of `nn.Sequential` or `nn.HybridSequential` returns",
-        "becomes the next layer's arguments, one for each element",
-        "is the next layer's argument, as a whole",
-    ),
-    Difference(
         "numbers from functions of `np` that NumPy computes, such as `np.interp(2.5, ...)`",
         "are `np` arrays of no axes",
         "are numbers, as in NumPy",
@@ -234,11 +229,6 @@ DIFFERENCES2 = (
         "`func` of `begin_state`, if it is none of `nd` or `sym`",
         "gets shape, dtype and device",
         "gets shape, layout and name, as in 1.9",
-    ),
-    Difference(
-        "the function of `nn.HybridLambda`",
-        "is called with the inputs",
-        "is called with `F`, which is `nd` or `sym`, before the inputs, as in 1.9",
     ),
     Difference(
         "`gluon.utils.clip_global_norm`",
