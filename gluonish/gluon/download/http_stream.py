@@ -54,6 +54,8 @@ class _HttpFile(io.RawIOBase):
         self._version = version
         self._connection = ExitStack()
         self._session: Any = None
+        self._prepared: Any = None
+        self._settings: dict[str, Any] = {}
         self._monitor: Any = None
         self._response: Any = None
         self._failures = 0
@@ -158,6 +160,8 @@ class _HttpFile(io.RawIOBase):
             self._session = self._connection.enter_context(requests.Session())
             monitor = StallMonitor(self._session, http_fetch.STALL_S)
             self._monitor = self._connection.enter_context(monitor)
+            with transfer_errors():
+                self._prepare(requests.Request("GET", self._url))
         headers = {"Accept-Encoding": "identity"}
         known, wanted = self._version, self._range()
         if wanted:
@@ -166,9 +170,9 @@ class _HttpFile(io.RawIOBase):
             headers["If-Range"] = known.validator
         self._monitor.step()
         with transfer_errors():
-            response = self._session.get(
-                self._url, headers=headers, stream=True, timeout=http_fetch.TIMEOUTS_S
-            )
+            request = self._prepared.copy()
+            request.headers.update(headers)
+            response = self._session.send(request, timeout=http_fetch.TIMEOUTS_S, **self._settings)
         self._monitor.suspend()
         self._response = response
         start = self._start(response, wanted)
@@ -177,6 +181,12 @@ class _HttpFile(io.RawIOBase):
             raise RefusedError(_CHANGED)
         self._version = version
         self._skip(self._position - start)
+
+    def _prepare(self, request: Any) -> None:
+        """Find out once what all requests need; it takes as much time as the rest of them."""
+        self._prepared = self._session.prepare_request(request)
+        found = self._session.merge_environment_settings(self._prepared.url, {}, True, None, None)
+        self._settings = {"allow_redirects": True, **found}
 
     def _start(self, response: Any, wanted: str) -> int:
         """Return the offset at which a response begins."""
@@ -230,11 +240,18 @@ class HttpRanges(_HttpFile):
     Args:
         url: ``http://`` or ``https://`` URL.
         retries: Number of retries after an attempt that brought nothing.
+        version: The version that is expected, by which `connect` is not needed.
     """
 
-    def __init__(self, url: str, retries: int = 5) -> None:
+    def __init__(self, url: str, retries: int = 5, version: Version | None = None) -> None:
         self._requested = 1
         super().__init__(url, retries)
+        self._version = version
+
+    @property
+    def version(self) -> Version | None:
+        """The version that the server announced."""
+        return self._version
 
     def connect(self) -> None:
         """Request the first byte, which tells the length of the file.
@@ -289,6 +306,8 @@ class HttpRanges(_HttpFile):
 
     def _start(self, response: Any, wanted: str) -> int:
         start = super()._start(response, wanted)
+        if response.status_code != _PARTIAL and self._version is not None:
+            raise RefusedError(_CHANGED)
         if response.status_code != _PARTIAL:
             raise RefusedError("a server that does not send parts of files; copy the file first")
         return start

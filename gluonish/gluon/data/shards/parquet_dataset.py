@@ -9,9 +9,17 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
 from gluonish.core.number_check import as_int
 from gluonish.gluon.data.dataset import TableRows
 from gluonish.gluon.data.shards.order import ShardStream, shuffled
-from gluonish.gluon.data.shards.row_groups import Piece, RowGroup, opened, row_batches
+from gluonish.gluon.data.shards.row_groups import (
+    Footer,
+    Piece,
+    RowGroup,
+    footer_of,
+    opened,
+    row_batches,
+)
 from gluonish.gluon.data.shards.shard_dataset import Shards
-from gluonish.gluon.data.shards.shard_names import shard_names
+from gluonish.gluon.data.shards.shard_names import is_url, shard_names
+from gluonish.gluon.download.http_stream import HttpRanges
 
 
 class ParquetDataset(ShardStream):
@@ -82,10 +90,11 @@ class ParquetDataset(ShardStream):
     ) -> None:
         self.columns = _column_names(columns)
         self.batch_rows = as_int("ParquetDataset", "batch_rows", batch_rows, 1)
+        self._footers: dict[str, Footer] = {}
         groups: list[RowGroup] = []
         names: list[str] | None = None  # of the columns of the first file
         for file in shard_names("ParquetDataset", files):
-            found, new = _row_groups(file, self.columns)
+            found, new = _row_groups(file, self.columns, self._footers)
             if names is not None and self.columns is None and sorted(found) != sorted(names):
                 raise ArgumentError(
                     f"ParquetDataset: expected the columns of the first file in {file}, too, "
@@ -148,7 +157,8 @@ class ParquetDataset(ShardStream):
 
     def _read_pieces(self, pieces: Iterator[Piece]) -> Iterator[dict[str, Any]]:
         """Yield the rows of pieces."""
-        with closing(row_batches(list(pieces), self.columns, self.batch_rows)) as batches:
+        found = row_batches(list(pieces), self.columns, self.batch_rows, self._footers)
+        with closing(found) as batches:
             for batch in batches:
                 rows = TableRows(batch)
                 yield from (rows[i] for i in range(len(batch)))
@@ -183,20 +193,26 @@ def _division(places: range, num_parts: int, index: int) -> range:
     return range(start, start + count + (index < longer))
 
 
-def _row_groups(file: str, columns: list[str] | None) -> tuple[list[str], list[RowGroup]]:
-    """Return the names of the columns of a file, and its row groups.
+def _row_groups(
+    file: str, columns: list[str] | None, footers: dict[str, Footer]
+) -> tuple[list[str], list[RowGroup]]:
+    """Return the names of the columns of a file, and its row groups; keep a server's footer.
 
     Raises:
         ArgumentError: The file has not the columns.
     """
-    with opened(file) as parquet:
-        names = parquet.schema_arrow.names
-        for name in columns or ():
-            if name not in names:
-                raise ArgumentError(
-                    f"ParquetDataset: expected a column {name!r} in {file}, got "
-                    f"{', '.join(names):.500}{nearest(name, names)}"
-                )
-        metadata = parquet.metadata
-        rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    if is_url(file):
+        with HttpRanges(file) as source:
+            metadata = footer_of(source, file, footers).metadata
+    else:
+        with opened(file) as parquet:
+            metadata = parquet.metadata
+    names = metadata.schema.to_arrow_schema().names
+    for name in columns or ():
+        if name not in names:
+            raise ArgumentError(
+                f"ParquetDataset: expected a column {name!r} in {file}, got "
+                f"{', '.join(names):.500}{nearest(name, names)}"
+            )
+    rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     return list(names), [RowGroup(file, number, count) for number, count in enumerate(rows)]

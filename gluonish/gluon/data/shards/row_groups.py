@@ -10,16 +10,19 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
-from gluonish.core.errors import FileFormatError, NotSupportedError
+from gluonish.core.errors import DownloadError, FileFormatError, NotSupportedError
 from gluonish.core.files import open_to_read
 from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.core.object_repr import default_repr, object_repr
 from gluonish.gluon.data.shards.shard_names import is_url
+from gluonish.gluon.download.http_fetch import RefusedError, Version
 from gluonish.gluon.download.http_stream import HttpRanges, open_url_ranges
 from gluonish.gluon.download.read_ahead import ReadAhead
 
 # A larger row group is not received ahead, and its file is read as pyarrow likes.
 _MOST_NBYTES = 64 << 20
+# Footers of files on servers that are kept, so that passes need not request them again.
+_FOOTERS_NBYTES = 1 << 20
 # Bytes between two columns that are received rather than requested apart; as pyarrow has it.
 _GAP_NBYTES = 8192
 # Early writers told a column's length without its dictionary's header; pyarrow reads so many more.
@@ -42,6 +45,13 @@ class Piece(NamedTuple):
     end: int
 
 
+class Footer(NamedTuple):
+    """Version of a file on a server, and its metadata."""
+
+    version: Version | None
+    metadata: Any
+
+
 class _Received(NamedTuple):
     """Bytes of a row group by their offsets, and the metadata of its file."""
 
@@ -51,7 +61,10 @@ class _Received(NamedTuple):
 
 
 def row_batches(
-    pieces: Sequence[Piece], columns: list[str] | None, batch_rows: int
+    pieces: Sequence[Piece],
+    columns: list[str] | None,
+    batch_rows: int,
+    footers: dict[str, Footer],
 ) -> Generator[Any, None, None]:
     """Yield the rows of pieces as record batches of pyarrow.
 
@@ -62,6 +75,7 @@ def row_batches(
         pieces: The pieces, in order.
         columns: Names of the columns; None for all.
         batch_rows: Number of rows of a batch, at most.
+        footers: Footers of files on servers by URL, to which others are added.
 
     Raises:
         DownloadError: A server fails; after the rows of the groups before.
@@ -75,7 +89,7 @@ def row_batches(
             received = None
             if is_url(piece.group.file):
                 if ahead is None or not ahead.is_here:
-                    ahead = ReadAhead(_GroupSource(pieces[index:], columns), 1)
+                    ahead = ReadAhead(_GroupSource(pieces[index:], columns, footers), 1)
                 received = ahead.read()
             if received is None or received.parts is None:
                 parquet = opened.get(piece.group.file)
@@ -122,11 +136,15 @@ class _GroupSource:
     Args:
         pieces: The pieces; those on disks are left out.
         columns: Names of the columns; None for all.
+        footers: Footers by URL.
     """
 
     __repr__ = default_repr
 
-    def __init__(self, pieces: Sequence[Piece], columns: list[str] | None) -> None:
+    def __init__(
+        self, pieces: Sequence[Piece], columns: list[str] | None, footers: dict[str, Footer]
+    ) -> None:
+        self._footers = footers
         self._groups = (piece.group for piece in pieces if is_url(piece.group.file))
         self._columns = columns
         self._url = ""
@@ -139,7 +157,19 @@ class _GroupSource:
         group = next(self._groups, None)
         if group is None:
             return None
-        file = self._open(group.file)
+        known = self._footers.get(group.file) if group.file != self._url else None
+        try:
+            return self._received(group, known)
+        except DownloadError as error:
+            if known is None or self._stopped or not isinstance(error.__cause__, RefusedError):
+                raise
+        self.close()  # the file may have changed since an earlier pass
+        self._url = ""
+        self._footers.pop(group.file, None)
+        return self._received(group, None)
+
+    def _received(self, group: RowGroup, known: Footer | None) -> _Received:
+        file = self._open(group.file, known)
         _check_number(group, self._metadata)
         ranges = _ranges(self._metadata.row_group(group.number), self._columns, file.length or 0)
         if sum(end - start for start, end in ranges) > _MOST_NBYTES:
@@ -158,16 +188,34 @@ class _GroupSource:
         if self._file is not None:
             self._file.close()
 
-    def _open(self, url: str) -> HttpRanges:
+    def _open(self, url: str, known: Footer | None) -> HttpRanges:
         if self._file is None or url != self._url:
             self.close()
-            self._url, self._file = url, HttpRanges(url)
+            self._file = HttpRanges(url, version=None if known is None else known.version)
+            self._url = url
             if self._stopped:  # before `stop` could see the file
                 self._file.stop()
-            self._file.connect()
-            with _format_errors(url, "the end of the file"):
-                self._metadata = _parquet().ParquetFile(self._file).metadata
+            self._metadata = (known or footer_of(self._file, url, self._footers)).metadata
         return self._file
+
+
+def footer_of(file: HttpRanges, url: str, footers: dict[str, Footer]) -> Footer:
+    """Connect to a file, and read its footer, which is kept if there is room.
+
+    Args:
+        file: The file.
+        url: Its URL.
+        footers: Where it is kept.
+    """
+    file.connect()
+    with _format_errors(url, "the end of the file"):
+        footer = Footer(file.version, _parquet().ParquetFile(file).metadata)
+    # Only where an entity tag or a date tells that the file is the same.
+    if footer.version is not None and footer.version.validator:
+        kept = sum(each.metadata.serialized_size for each in footers.values())
+        if kept + footer.metadata.serialized_size <= _FOOTERS_NBYTES:
+            footers[url] = footer
+    return footer
 
 
 def _ranges(group: Any, columns: list[str] | None, length: int) -> list[tuple[int, int]]:
