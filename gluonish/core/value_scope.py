@@ -108,6 +108,8 @@ class ValueScope:
             self._restore()
             return
         change.variable.set(change.before)  # inlined `_restore` of the innermost change
-        del all_changes[-1]
+        # Garbage collection in `set` may have undone the changes of an abandoned enclosing scope.
+        if all_changes and all_changes[-1] is change:
+            del all_changes[-1]
         del changes[-1]
         self._guard.__class__ = _Guard

@@ -176,6 +176,7 @@ def _invoke_anew(
     """Run an operator whose call is not prepared, and prepare it under ``key`` if possible."""
     specs = list(map(_spec_of, inputs))
     flags = recording.mode.get()
+    prepared = op.prepared  # read first: the operator may change during the call
     if key and op.stateless and op.single and not (op.mutates or op.live):
         before = mode_reads()
         out_specs = op.infer(*specs, **attrs)
@@ -207,7 +208,8 @@ def _invoke_anew(
             results = allocate(make, op.name, out_specs, device.context)
     run(op, inputs, attrs, results, device, into_out=out is not None)
     if key:  # behind the first use of the kernels
-        prepare(op, key, attrs, specs, results[0], _choice(op, inputs, attrs, results, device))
+        choice = _choice(op, inputs, attrs, results, device)
+        prepare(op, prepared, key, attrs, specs, results[0], choice)
     if flags & RECORDING and op.gradient is not None and any(map(_link_of, inputs)):
         record_call(op, inputs, attrs, results)
     if flags & OBSERVED:

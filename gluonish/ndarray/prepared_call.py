@@ -80,6 +80,7 @@ class PreparedCall:
 
 def prepare(
     op: Operator,
+    prepared: dict[Hashable, PreparedCall],
     key: Hashable,
     attrs: Attrs,
     specs: Sequence[Spec],
@@ -90,6 +91,7 @@ def prepare(
 
     Args:
         op: An operator with one output, that depends on its inputs and attributes only.
+        prepared: Its prepared calls, as they were when the call began.
         key: Signature of the calls.
         attrs: The attributes.
         specs: Specs of the inputs.
@@ -98,7 +100,8 @@ def prepare(
             chosen among several.
     """
     spec = result._spec
-    if type(result).__init__ is not NDArray.__init__:
+    kind = type(result)
+    if kind.__init__ is not NDArray.__init__ or kind.__new__ is not NDArray.__new__:
         return
     partly = attrs and op.signature is not None  # whether `key` lacks attributes
     if partly and (choice[0] is not op.kernel or specs[0].dtype not in (FLOAT32, FLOAT64)):
@@ -106,7 +109,7 @@ def prepare(
     several = len(spec.shape) > 2
     if several and spec.size > MIN_CHANNELS_LAST and starts_layout(op, attrs):
         return
-    if len(op.prepared) >= _MAX_CALLS:
-        op.prepared.clear()
+    if len(prepared) >= _MAX_CALLS:
+        prepared.clear()
     follows = several and follows_layout(op)
-    op.prepared[key] = PreparedCall(choice, len(specs), result, follows)
+    prepared[key] = PreparedCall(choice, len(specs), result, follows)

@@ -109,8 +109,8 @@ class Operator:
             not check them.
         home: The namespace of the module that created the operator.
         source: File and line of the statement that created the operator.
-        prepared: Prepared eager calls by signature, see `gluonish.ndarray.prepared_call`; cleared
-            when the operator changes.
+        prepared: Prepared eager calls by signature, see `gluonish.ndarray.prepared_call`; a new
+            mapping when the operator changes.
         stateless: Whether the result depends on inputs and attributes only: not on training or
             random numbers, nor its shape on the values of the arrays.
     """
@@ -241,11 +241,13 @@ class Operator:
             fast.kernel = fast.make_kernel(
                 single=self.single, random=bool(self.random), fallback=self._fallback
             )
-        self._chosen.clear()
-        self.prepared.clear()
+        changed = self._fast_kernels is not None
         self._fast_kernels = kernels
         self.large_only = bool(kernels) and all(kernel.large_only for kernel in kernels)
         self.may_be_fast = bool(kernels)
+        if changed:  # new mappings: what calls that began before still add is dropped, too
+            self._chosen = Programs(_MAX_CHOICES)
+            self.prepared = {}
 
     def plan(
         self, fast: FastKernel, outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs
@@ -288,7 +290,7 @@ class Operator:
         """
         self.overridden = function
         self.stateless = False
-        self.prepared.clear()
+        self.prepared = {}  # a new one: what calls that began before still add is dropped, too
 
     def __reduce__(self) -> tuple[Callable[[str], "Operator"], tuple[str]]:
         return find_operator, (self.name,)
@@ -335,9 +337,10 @@ class Operator:
         if "key" in attrs:  # differs in every call
             return self._choose(platform, specs, attrs)
         choice = (platform, kernel_switches(), *specs, *attrs.items())
-        found = self._chosen.get(choice)
+        chosen = self._chosen
+        found = chosen.get(choice)
         if found is None:
-            found = self._chosen.add(choice, self._choose(platform, specs, attrs))
+            found = chosen.add(choice, self._choose(platform, specs, attrs))
         return found
 
     def _choose(

@@ -2,14 +2,16 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import gluonish as mx
 from gluonish import autograd
 from gluonish.autograd.scopes import GradientMode
+from gluonish.core import value_scope
 from gluonish.core.value_scope import ValueScope
 from gluonish.ndarray import recording
 from tests.engine.places import interrupted_at
@@ -97,3 +99,33 @@ def test_interrupt_anywhere_in_a_scope_leaves_the_mode_as_it_was(
         if not reached:
             break
     assert 2 < place < MOST - 1
+
+
+def test_abandoned_scope_that_is_collected_inside_an_exit_leaves_the_outer_scopes_active() -> None:
+    class Collects:
+        """A variable whose `set` collects garbage, as that of a ContextVar may."""
+
+        def __init__(self) -> None:
+            self.abandoned: list[Two] = []
+
+        def get(self) -> int:
+            return 0
+
+        def set(self, _value: int) -> None:
+            self.abandoned.clear()
+
+    class Inner(ValueScope):
+        def __enter__(self) -> None:
+            self._change(cast(Any, variable), 1)
+
+    variable, before = Collects(), len(value_scope._thread.changes)
+    for has_outer in (False, True):
+        with Two() if has_outer else nullcontext():
+            abandoned = [Two()]
+            abandoned[0].__enter__()
+            with Inner():
+                variable.abandoned = abandoned
+            assert not abandoned
+            assert len(value_scope._thread.changes) == before + has_outer
+            assert _number.get() == 1 + has_outer
+        assert _number.get() == 1

@@ -15,7 +15,8 @@ from gluonish.core.numpy_mode import NumpyScope
 from gluonish.engine import use_engine
 from gluonish.ndarray import NDArray, eager
 from gluonish.ndarray.prepared_call import _MAX_CALLS, PreparedCall
-from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.registry import Operator, apply, find_operator
 
 A = np.arange(16, dtype=np.float32).reshape(4, 4)
 
@@ -51,6 +52,14 @@ def python_calls(function: Callable[[], object]) -> list[str]:
     finally:
         sys.setprofile(previous)
     return names[1:]
+
+
+def np_copy(xp: Any, out: Any, x: Any) -> None:
+    xp.copyto(out, x)
+
+
+def np_double(xp: Any, out: Any, x: Any) -> None:
+    xp.add(x, x, out=out)
 
 
 def pair() -> tuple[NDArray, NDArray]:
@@ -167,6 +176,48 @@ def test_a_new_kernel_counts_at_once() -> None:
     assert op.prepared
     op._set_kernels(op.fast_kernels)
     assert not op.prepared
+
+
+@pytest.mark.parametrize("change", ["kernels", "override"])
+def test_an_operator_that_changes_during_a_call_is_not_prepared_as_it_was(
+    change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"_test_changes_{change}"
+    op = Operator(name, lambda x: (x,), np_copy, None, doc="A copy.")
+    fast = FastKernel(BackEnd.NUMPY, name, lambda x: True, run=np_double)
+    monkeypatch.setattr(op, "_fast_kernels", ())
+
+    def kernel(xp: Any, out: Any, x: Any) -> None:
+        np_copy(xp, out, x)
+        if op.kernel is kernel:
+            op.kernel = np_copy
+            if change == "kernels":
+                op._set_kernels((fast,))
+            else:
+                op.override(lambda inputs, _attrs, _out: inputs[0] * 2)
+
+    op.kernel = kernel
+    x = nd.array(A)
+    np.testing.assert_array_equal(apply(op, (x,), {}).asnumpy(), A)
+    for _ in range(3):
+        np.testing.assert_array_equal(apply(op, (x,), {}).asnumpy(), A * 2)
+
+
+def test_classes_that_are_made_in_their_own_way_are_made_so_each_time() -> None:
+    class Counted(NDArray):
+        __slots__ = ("number",)
+        made = 0
+
+        def __new__(cls, *_arguments: Any) -> "Counted":
+            cls.made += 1
+            array = super().__new__(cls)
+            array.number = cls.made
+            return array
+
+        number: int
+
+    x = Counted(A.copy(), *(getattr(nd.array(A), name) for name in ("_spec", "_device", "_var")))
+    assert [(x + x).number for _ in range(3)] == [2, 3, 4]
 
 
 def test_a_flag_that_selects_kernels_counts_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Tests of default_gpu.py's selection that by their meaning need the CPU, and why."""
 
+_DOUBLE = "counts Python calls, and the double of a GPU is written in Python"
 _NAMES_CPU = "compares with cpu(0), which it takes for the default context"
 _HOST = "an array's values lie in memory that NumPy shares"
 _FILES = "files are loaded to the CPU unless told otherwise, as MXNet does"
@@ -41,6 +42,7 @@ CPU_TESTS: dict[str, str] = {
     "ndarray/test_inplace.py::test_operand_that_would_grow_the_array_is_refused": _IMPORTED,
     "ndarray/test_memory_layout.py": _FAST,
     "ndarray/test_prepared_call.py": _FAST,
+    "test_eager_cost.py": _DOUBLE,
     "ndarray/test_sync_batch_norm.py": _NAMES_CPU,
     "metric/test_waiting.py": _WORKERS,
     "block/test_block.py::test_blocks_run_in_several_threads": _THREADS,
