@@ -10,6 +10,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 _CODE = re.compile(r'<code class="[^"]*\bliteral\b[^"]*">.*?</code>', re.S)
+_NAMESPACE = re.compile(r'(?<=<span class="doc">)mx\.[\w.]+(?=</span>)')
 _OPTION = re.compile(r'<span class="pre">(?=--?[A-Za-z])')
 _WORD = re.compile(r'(?<=<span class="pre">)[^<]{13,}(?=</span>)')
 _POINT = re.compile(r"(?<=\w{3}[._(=])(?=\w)|(?<=[a-z]{3})(?=[A-Z][a-z])")
@@ -21,7 +22,8 @@ def add_breaks(
     """Mark options in inline code, and the points at which long names may break."""
     del app, name, template, doctree
     if "body" in context:
-        context["body"] = _CODE.sub(_with_breaks, context["body"])
+        body = _CODE.sub(_with_breaks, context["body"])
+        context["body"] = _NAMESPACE.sub(lambda name: name[0].replace(".", ".<wbr>"), body)
 
 
 def _with_breaks(code: re.Match[str]) -> str:

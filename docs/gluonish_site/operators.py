@@ -1,5 +1,6 @@
 """A page for each operator that has a public function, made of what the registry says."""
 
+import re
 from pathlib import Path
 
 import gluonish
@@ -139,12 +140,17 @@ def _arguments(op: Operator) -> list[str]:
         default = "required" if required else f"``{_default(attribute.default)}``"
         text = escaped(meaning(op.name, name, is_input=False) or "")
         rows.append(
-            (f"``{name}``", escaped(attribute.expected), default, f"{text}." if text else "")
+            (f"``{name}``", _allowed(attribute.expected), default, f"{text}." if text else "")
         )
     if not rows:
         return []
     head = ("argument", "allowed", "default", "what it is")
     return [*heading("Arguments", "-"), *table(head, rows, "18 22 15 45")]
+
+
+def _allowed(expected: str) -> str:
+    """Return what an argument may be, with the texts that it may be as code."""
+    return escaped(re.sub(r"'[^'`]*'", r"``\g<0>``", expected))
 
 
 def _default(value: object) -> str:
