@@ -251,7 +251,7 @@ def _ranges(group: Any, columns: list[str] | None, length: int) -> list[tuple[in
 
 def _filled(file: HttpRanges, start: int, end: int) -> Any:
     """Return a buffer of pyarrow with a range of a file."""
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]  # no stubs
 
     content = pyarrow.allocate_buffer(max(end - start, 0))
     file.seek(start)

@@ -136,8 +136,7 @@ def test_errors_come_after_the_rows_before(url: str, repository: Repository) -> 
     time.sleep(0.1)
     del repository.files["/a.parquet"]
     with pytest.raises(DownloadError, match=r"read http.*a\.parquet from byte \d+, got 404"):
-        for row in rows:
-            found.append(int(row["x"]))
+        found.extend(int(row["x"]) for row in rows)
     assert found == list(range(2 * ROWS))
     assert no_thread_is_left()
 
