@@ -22,12 +22,25 @@ class Repository:
         # Bytes of the body after which the next answers are cut off, one number an answer.
         self.cuts: list[int] = []
         self.statuses: list[int] = []
+        # What the next answers wait for between head and body, one event an answer.
+        self.waits: list[threading.Event] = []
         self.url = ""
         self.lock = threading.Lock()
         self.both_there = threading.Barrier(2)
 
     def count(self, path: str) -> int:
         return sum(asked == path for asked, _ in self.asked)
+
+
+def send(
+    handler: BaseHTTPRequestHandler, content: bytes, event: threading.Event | None = None
+) -> None:
+    if event is not None:
+        event.wait(timeout=60)
+    try:
+        handler.wfile.write(content)
+    except (BrokenPipeError, ConnectionResetError):  # a client that closes early
+        handler.close_connection = True
 
 
 def handler_of(repository: Repository) -> type[BaseHTTPRequestHandler]:
@@ -73,7 +86,8 @@ def handler_of(repository: Repository) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             with repository.lock:
                 cut = repository.cuts.pop(0) if repository.cuts else len(body)
-            self.wfile.write(body[start : min(start + cut, end)])
+                event = repository.waits.pop(0) if repository.waits else None
+            send(self, body[start : min(start + cut, end)], event)
 
     return Handler
 
