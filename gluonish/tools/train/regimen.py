@@ -41,6 +41,8 @@ _OFF_BY_ZERO = (
     *("mixup", "cutmix", "random_erasing", "clip_grad_norm", "clip_grad_value"),
     *("sam", "asam", "lookahead"),
 )
+# Options that have no effect then, so that a sweep can try 0 with them.
+_WITHOUT_EFFECT = {"lookahead_alpha": ("lookahead",), "mix_prob": ("mixup", "cutmix")}
 _INITIAL_DIVISOR, _FINAL_DIVISOR = 25.0, 1e4  # of the one-cycle policy
 
 
@@ -50,6 +52,10 @@ def check_regimen(arguments: argparse.Namespace) -> None:
     Raises:
         ArgumentError: An option is out of range, or has no effect.
     """
+    for name, switches in _WITHOUT_EFFECT.items():
+        values = [getattr(arguments, switch) for switch in switches]
+        if 0 in values and not any(values):
+            setattr(arguments, name, None)
     for name in _OFF_BY_ZERO:
         if getattr(arguments, name) == 0:  # which switches off what a recipe has
             setattr(arguments, name, None)

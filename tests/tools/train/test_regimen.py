@@ -285,6 +285,15 @@ def test_an_interrupted_training_goes_on_to_the_same_bits(
         assert first.replace(b"whole", b"parts") == second, ending
 
 
+@pytest.mark.parametrize(
+    "options", ["--lookahead 0 --lookahead-alpha 0.8", "--mixup 0 --cutmix 0 --mix-prob 0.5"]
+)
+def test_what_is_switched_off_by_0_may_keep_its_options(options: str) -> None:
+    arguments = completed(*options.split())
+    assert arguments.lookahead is arguments.lookahead_alpha is None
+    assert arguments.mixup is arguments.cutmix is arguments.mix_prob is None
+
+
 def test_lookahead_is_that_of_the_training_that_goes_on(tmp_path: Path) -> None:
     given = (*SMALL, "--num-epochs", "2", "--model-prefix", str(tmp_path / "net"))
     train(*given, "--num-epochs", "1", "--lookahead", "3")

@@ -148,6 +148,27 @@ def _check_sam(sam: Any, accumulate: int) -> None:
         )
 
 
+def _sam_of(sam: SAM | float, estimator: Any) -> SAM:
+    """Return the perturbation of the weights that an estimator trains.
+
+    Raises:
+        ArgumentError: The Trainer accumulates gradients, or has no Parameter of ``sam``.
+    """
+    trainer = estimator.trainer
+    if trainer._groups is not None:
+        raise ArgumentError(
+            "Estimator.fit: expected a Trainer with accumulate=1 for sam, got one that accumulates"
+        )
+    if not isinstance(sam, SAM):
+        return SAM(estimator.net.collect_params(), float(sam))
+    if not set(map(id, sam._params)) & set(map(id, trainer._params)):
+        raise ArgumentError(
+            "Estimator.fit: expected sam with Parameters that the Trainer updates, got a "
+            "gluon.utils.SAM of others"
+        )
+    return sam
+
+
 def _check_stopping(stopping: Any) -> None:
     if stopping is None or isinstance(stopping, EarlyStoppingHandler):
         return
@@ -200,15 +221,7 @@ class FitScope(ExitStack):
         self._steps = StepOptions(
             trainer, options.accumulate, options.clip_grad_norm, options.clip_grad_value
         )
-        self._sam = options.sam
-        if self._sam is not None:
-            if trainer._groups is not None:
-                raise ArgumentError(
-                    "Estimator.fit: expected a Trainer with accumulate=1 for sam, got one that "
-                    "accumulates"
-                )
-            if not isinstance(self._sam, SAM):
-                self._sam = SAM(estimator.net.collect_params(), float(self._sam))
+        self._sam = None if options.sam is None else _sam_of(options.sam, estimator)
         average_metrics = estimator._set_average(options.average, val_data)
         metrics = [*average_metrics, *(estimator.val_metrics if val_data is not None else ())]
         metrics += estimator.train_metrics
@@ -247,7 +260,7 @@ class FitScope(ExitStack):
         """
         process = estimator.batch_processor.fit_batch
         results = process(estimator, batch, batch_axis)
-        if isinstance(self._sam, SAM):
+        if self._sam is not None:
             with self._sam.perturbed():
                 process(estimator, batch, batch_axis)
         return results

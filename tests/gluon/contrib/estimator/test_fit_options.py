@@ -138,13 +138,10 @@ def test_metrics_of_sam_are_those_of_the_weights_themselves() -> None:
     assert_close(weight(estimator), START)
 
 
-def test_a_trainer_that_accumulates_excludes_sam() -> None:
-    net = nn.Dense(1, in_units=3)
-    net.initialize()
-    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", accumulate=2)
-    estimator = Estimator(net, mx.gluon.loss.L2Loss(), trainer=trainer)
-    with pytest.raises(ArgumentError, match="a Trainer with accumulate=1 for sam, got one that ac"):
-        estimator.fit(loader(), epochs=1, sam=0.1)
+def test_sam_of_another_network_is_refused() -> None:
+    sam = mx.gluon.utils.SAM(make().net.collect_params(), rho=0.1)
+    with pytest.raises(ArgumentError, match="sam with Parameters that the Trainer updates, got a"):
+        make().fit(loader(), epochs=1, sam=sam)
 
 
 def test_a_schedule_counts_updates() -> None:
@@ -410,6 +407,8 @@ def test_options_that_the_trainer_excludes_are_refused() -> None:
     estimator = Estimator(net, mx.gluon.loss.L2Loss(), trainer=trainer)
     with pytest.raises(ArgumentError, match="accumulate=1 with a Trainer that accumulates, got 3"):
         estimator.fit(loader(), epochs=1, accumulate=3)
+    with pytest.raises(ArgumentError, match="a Trainer with accumulate=1 for sam, got one that ac"):
+        estimator.fit(loader(), epochs=1, sam=0.1)
     trainer = mx.gluon.Trainer(net.collect_params(), "sgd", update_on_kvstore=True)
     estimator = Estimator(net, mx.gluon.loss.L2Loss(), trainer=trainer)
     with pytest.raises(ArgumentError, match="a Trainer with update_on_kvstore=False"):
