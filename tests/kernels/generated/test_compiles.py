@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.generated import layer_norm, scattering
+from gluonish.ops.indexing.pick import ADD_ALONG
+from gluonish.ops.indexing.take import TAKE_ADD
 from gluonish.ops.kernel import FastKernel
+from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
+from gluonish.ops.normalization.layer_norm import LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Operator
 
 FLOATS = np.random.default_rng(0).standard_normal
@@ -37,7 +41,7 @@ def test_take(shape: Any, axis: int, mode: str, dtype: str, monkeypatch: Any) ->
     along = axis % len(shape)
     terms = FLOATS((*shape[:along], 70, *shape[along + 1 :])).astype("float32")
     attrs = {"shape": shape, "axis": axis, "mode": mode}
-    name = scattering.TAKE_ADD.name
+    name = TAKE_ADD.name
     check(
         scattering,
         name,
@@ -52,7 +56,7 @@ def test_take(shape: Any, axis: int, mode: str, dtype: str, monkeypatch: Any) ->
 @pytest.mark.parametrize("dtype", ["float32", "int32", "int8"])
 def test_embedding(shape: Any, dtype: str, monkeypatch: Any) -> None:
     terms = FLOATS((300, shape[1])).astype("float32")
-    name = scattering.EMBEDDING_BACKWARD.name
+    name = EMBEDDING_BACKWARD.name
     check(
         scattering,
         name,
@@ -68,7 +72,7 @@ def test_add_along(shape: Any, axis: int, monkeypatch: Any) -> None:
     index = positions((*shape[:axis], 7, *shape[axis + 1 :]), "int32")
     terms = FLOATS(index.shape).astype("float32")
     attrs = {"shape": shape, "axis": axis, "mode": "clip"}
-    name = scattering.ADD_ALONG.name
+    name = ADD_ALONG.name
     check(scattering, name, np.empty(shape, "float32"), (terms, index), attrs, monkeypatch)
 
 
@@ -76,7 +80,7 @@ def test_layer_norm(monkeypatch: Any) -> None:
     data, gamma, rows = FLOATS((300, 40)), FLOATS(40), np.ones((300, 1))
     inputs = [x.astype("float32") for x in (data, data, gamma, rows, rows)]
     out = tuple(np.empty(x.shape, "float32") for x in (data, gamma, gamma))
-    check(layer_norm, layer_norm.LAYER_NORM_BACKWARD.name, out, inputs, {"axis": -1}, monkeypatch)
+    check(layer_norm, LAYER_NORM_BACKWARD.name, out, inputs, {"axis": -1}, monkeypatch)
 
 
 def check(module: Any, name: str, out: Any, inputs: Any, attrs: Any, monkeypatch: Any) -> None:
