@@ -5,6 +5,7 @@ Each chunk of rows has separate sums; chunks do not depend on the number of thre
 results. Float32 only.
 """
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +18,7 @@ from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.compiler.typed_values import SCRATCH_SUMS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
 from gluonish.ops.normalization.layer_norm import LAYER_NORM_BACKWARD
+from gluonish.ops.registry import Attrs
 
 # Elements up to which `gluonish.kernels.generated.softmax_and_norms` is used for short rows.
 _SMALL = 1 << 13
@@ -96,6 +98,10 @@ def _run(
     d_gamma[...], d_beta[...] = sums.sum(axis=0)
 
 
+def _compile(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> None:
+    compile_kernel(_SOURCE)
+
+
 def _supports(grad: Spec, data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
     if not MXNET_USE_FUSION.value or any(x.dtype != FLOAT32 for x in (grad, data, *rest)):
         return False
@@ -109,7 +115,12 @@ KERNELS = (
     (
         LAYER_NORM_BACKWARD,
         FastKernel(
-            BackEnd.GENERATED, "layer_norm_backward_chunks", _supports, run=_run, enabled=available
+            BackEnd.GENERATED,
+            "layer_norm_backward_chunks",
+            _supports,
+            run=_run,
+            compiles=_compile,
+            enabled=available,
         ),
     ),
 )

@@ -6,6 +6,7 @@ not depend on the number of threads. 16-bit floats are summed in float32.
 """
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
@@ -22,7 +23,7 @@ from gluonish.ops.indexing.pick import ADD_ALONG
 from gluonish.ops.indexing.take import TAKE_ADD, integer_indices
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
-from gluonish.ops.registry import Operator
+from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.host import scatter_accumulator
 
 _LARGE = 1 << 13  # elements below which NumPy is faster
@@ -159,6 +160,19 @@ def _run(
         out[...] = total.astype(out.dtype)
 
 
+def _compile(text: str, inputs: Sequence[Array], mode: str = "clip") -> None:
+    """Compile the kernel that `_run` needs for terms and positions."""
+    grad, positions = inputs
+    kind = positions.dtype if positions.dtype in POSITIONS else np.dtype(np.int64)
+    _kernel(text, grad.dtype, kind, mode)
+
+
+def _by_rows_or_columns(shape: Shape, axis: int, axes: int = 1) -> str:
+    """Return the kernel that adds rows at positions along one or more axes of a shape."""
+    narrow = math.prod(shape[axis + axes :]) < _NARROW and math.prod(shape[:axis]) < _MANY
+    return _BY_ROWS if narrow else _BY_COLUMNS
+
+
 def _add_rows(
     out: Array, grad: Array, positions: Array, mode: str, shape: Shape, axis: int, axes: int = 1
 ) -> None:
@@ -167,10 +181,9 @@ def _add_rows(
     width, many = math.prod(shape[axis + axes :]), positions.size
     chunk = _chunk(outer, width)
     params = (outer, many, count, width, chunk)
-    if width < _NARROW and outer < _MANY:
-        _run(_BY_ROWS, out, grad, positions, mode, count, *params)
-    else:
-        _run(_BY_COLUMNS, out, grad, positions, mode, outer * -(-width // chunk), *params)
+    text = _by_rows_or_columns(shape, axis, axes)
+    extent = count if text is _BY_ROWS else outer * -(-width // chunk)
+    _run(text, out, grad, positions, mode, extent, *params)
 
 
 def _chunk(outer: int, width: int) -> int:
@@ -190,8 +203,21 @@ def _take_add(
     _add_rows(out, g, indices, mode, shape, axis)
 
 
+def _compile_take(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> None:
+    shape = attrs["shape"]
+    text = _by_rows_or_columns(shape, attrs["axis"] % len(shape))
+    if attrs["mode"] == "raise":
+        _kernel(text, inputs[0].dtype, np.dtype(np.int64), "clip")
+    else:
+        _compile(text, inputs, attrs["mode"])
+
+
 def _embedding_backward(xp: ModuleType, out: Array, grad: Array, data: Array, **_: object) -> None:
     _add_rows(out, grad, data, "clip", out.shape, 0)
+
+
+def _compile_embedding(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> None:
+    _compile(_by_rows_or_columns(outputs[0].shape, 0), inputs)
 
 
 def _add_nd(xp: ModuleType, out: Array, data: Array, indices: Array, *, shape: Shape) -> None:
@@ -211,6 +237,12 @@ def _add_along(
         chunk = _chunk(outer, width)
         extent = outer * -(-width // chunk)
         _run(_ALONG, out, data, index, mode, extent, outer, many, count, width, chunk)
+
+
+def _compile_along(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> None:
+    shape, mode = attrs["shape"], attrs["mode"]
+    width = math.prod(shape[attrs["axis"] % len(shape) + 1 :])
+    _compile(_ALONG_SINGLE if width == 1 else _ALONG, inputs, mode)
 
 
 class _Scattering:
@@ -236,14 +268,15 @@ KERNELS = tuple(
             op.name,
             _Scattering(op).supports,
             run=run,
+            compiles=compiles,
             enabled=available,
             large_only=True,
         ),
     )
-    for op, run in (
-        (TAKE_ADD, _take_add),
-        (EMBEDDING_BACKWARD, _embedding_backward),
-        (SCATTER_ADD_ND, _add_nd),
-        (ADD_ALONG, _add_along),
+    for op, run, compiles in (
+        (TAKE_ADD, _take_add, _compile_take),
+        (EMBEDDING_BACKWARD, _embedding_backward, _compile_embedding),
+        (SCATTER_ADD_ND, _add_nd, None),
+        (ADD_ALONG, _add_along, _compile_along),
     )
 )
