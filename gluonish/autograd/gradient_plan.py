@@ -290,7 +290,7 @@ def _found_by_sign(
     if any(map(_has_zero, node.attrs.values())):
         _plans[key] = _BY_SIGN
         key = (*key, repr([*node.attrs.values()]))
-        plan = _plans.get(key, _BY_SIGN)
+        plan: _Plan | None = _plans.get(key, _BY_SIGN)
         if plan is not _BY_SIGN:
             return plan
     return _planned(key, node, grads)

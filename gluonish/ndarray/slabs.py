@@ -85,7 +85,8 @@ class Slabs:
             if taken > len(self._free):
                 self._free = self._map(taken + max(0, min(_SLAB_NBYTES - taken, self._nbytes)))
             part, self._free = self._free[:taken], self._free[taken:]
-        return part[:nbytes].view(kind).reshape(shape)
+        array: Array = part[:nbytes].view(kind).reshape(shape)
+        return array
 
     def _map(self, nbytes: int) -> Array:
         try:
