@@ -9,7 +9,7 @@ rule itself.
 Plans are shared by all threads; making one twice is harmless.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -198,14 +198,23 @@ def _by_input(numbers: Sequence[int], rule: Rule) -> tuple[int | None, ...]:
     return tuple([found.get(i) for i in range(rule.inputs)])
 
 
+# In place of a plan, for attributes with a zero, whose sign counts: 0.0 and -0.0 are equal keys.
+_BY_SIGN: Any = object()
 _plans: dict[tuple[Any, ...], _Plan | None] = {}
+
+
+def _has_zero(value: Any) -> bool:
+    """Whether a value of an attribute is or holds a floating zero."""
+    if isinstance(value, tuple):
+        return any(map(_has_zero, value))
+    return isinstance(value, float) and not value
 
 
 def planned_gradients(
     node: OperatorNode,
     grads: Sequence[NDArray | None],
     targets: Sequence[NDArray | None],
-    switches: tuple[object, ...],
+    switches: Hashable,
 ) -> Gradients | None:
     """Return the gradients of the inputs of a recorded call; None if the call has no plan.
 
@@ -213,7 +222,7 @@ def planned_gradients(
         node: The recorded call, with its saved arrays.
         grads: Gradients of the outputs.
         targets: For each input, an array that the gradient may be written to, or None.
-        switches: The `kernel_switches`.
+        switches: The `kernel_switches`, and whose rules apply, which rules of gradients read.
     """
     heads: Sequence[Any] = grads
     if len(grads) > 1 or grads[0] is None:
@@ -233,10 +242,9 @@ def planned_gradients(
     present = None if len(heads) == len(grads) else tuple([g is not None for g in grads])
     needed = None if None not in parents else tuple([parent is not None for parent in parents])
     key = (op, present, needed, switches, *map(_spec_of, operands), *attrs.items())
-    try:
-        plan = _plans[key]
-    except KeyError:
-        plan = _planned(key, node, grads)
+    plan = _plans.get(key, _BY_SIGN)
+    if plan is _BY_SIGN:
+        plan = _found_by_sign(key, node, grads)
     if plan is None:
         return None
     if not plan.outputs:
@@ -273,6 +281,19 @@ def _is_eager_only(node: Node) -> bool:
     return starts_layout(op, attrs) or (
         op.overridden is not None and bool(attrs.get("sparse_grad"))
     )
+
+
+def _found_by_sign(
+    key: tuple[Any, ...], node: OperatorNode, grads: Sequence[NDArray | None]
+) -> _Plan | None:
+    """Return the plan of a call that is new, or has attributes with a zero, whose sign counts."""
+    if any(map(_has_zero, node.attrs.values())):
+        _plans[key] = _BY_SIGN
+        key = (*key, repr([*node.attrs.values()]))
+        plan: _Plan | None = _plans.get(key, _BY_SIGN)
+        if plan is not _BY_SIGN:
+            return plan
+    return _planned(key, node, grads)
 
 
 def _planned(

@@ -14,6 +14,7 @@ from gluonish.core.config import kernel_switches
 from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
 from gluonish.core.loading import load
+from gluonish.core.mxnet_rules import current_rules
 from gluonish.engine import current_engine
 from gluonish.ndarray import full, recording, zeros
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, GradientEdge, NDArray, assign
@@ -236,7 +237,8 @@ def _visit(
     retain_graph: bool,
 ) -> None:
     """Propagate gradients to the inputs of nodes, from the last node to the first."""
-    switches = None if recording.mode.get() & RECORDING else kernel_switches()
+    records = recording.mode.get() & RECORDING
+    switches = None if records else (kernel_switches(), current_rules())
     pop, unfreed = grads.pop, math.inf
     targets: Sequence[NDArray | None] = ()
     for node in reversed(order):

@@ -6,6 +6,7 @@ import pytest
 
 from gluonish import autograd, nd
 from gluonish.autograd import gradient_plan, tape
+from gluonish.core.mxnet_rules import Rules, follow_mxnet
 from gluonish.kernels.generated import elementwise
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 
@@ -104,3 +105,40 @@ def test_rules_with_random_numbers_have_no_plan() -> None:
         y = nd.Dropout(x, p=0.5)
     y.backward()
     np.testing.assert_allclose(x.grad.asnumpy() * x.asnumpy(), y.asnumpy(), rtol=1e-6)
+
+
+ZEROS: dict[str, tuple[Callable[[Any, float], Any], float]] = {
+    "x * zero": (lambda x, zero: x * zero, 0.0),
+    "x / zero": (lambda x, zero: x / zero, np.inf),
+    "zero / x": (lambda x, zero: zero / x, -0.0),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_plans_tell_the_two_zeros_apart(name: str) -> None:
+    call, expected = ZEROS[name]
+    for zero in (0.0, -0.0, 0.0, -0.0):
+        x = nd.ones((2, 3))
+        x.attach_grad()
+        with autograd.record():
+            out = call(x, zero)
+        out.backward()
+        signed = np.full((2, 3), expected * np.copysign(1, zero), np.float32)
+        assert x.grad.asnumpy().tobytes() == signed.tobytes()
+
+
+def test_plans_follow_the_rules_of_each_backward_pass() -> None:
+    singular = [[[1.0, 2.0], [2.0, 4.0]]]
+    for rules in (Rules.GLUONISH, Rules.MXNET1, Rules.GLUONISH, Rules.MXNET2):
+        x = nd.array(singular)
+        x.attach_grad()
+        before = follow_mxnet(rules)
+        try:
+            with autograd.record():
+                out = nd.linalg.det(x)
+            out.backward()
+        finally:
+            follow_mxnet(before)
+        cofactors = [[[4.0, -2.0], [-2.0, 1.0]]]
+        expected = np.zeros((1, 2, 2)) if rules == Rules.MXNET1 else np.array(cofactors)
+        np.testing.assert_allclose(x.grad.asnumpy(), expected, rtol=1e-6)
