@@ -235,3 +235,8 @@ def test_parameters_have_their_types() -> None:
 def test_every_namespace_is_in_one_group() -> None:
     listed = [namespace for group in GROUPS.values() for namespace in group]
     assert len(set(listed)) == len(listed)
+
+
+def test_texts_that_an_argument_may_be_are_code() -> None:
+    page = site()["reference/operators/softmax.rst"]
+    assert "``'float16'``, ``'float32'``, ``'float64'`` or None" in page
