@@ -10,7 +10,8 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 def redirect(address: bytes) -> bytes:
     """An answer that sends the asker elsewhere."""
-    return b"HTTP/1.1 302 Found\r\nLocation: " + address + b"\r\nContent-Length: 0\r\n\r\n"
+    head = b"HTTP/1.1 302 Found\r\nConnection: close\r\nContent-Length: 0\r\n"
+    return head + b"Location: " + address + b"\r\n\r\n"
 
 
 @contextmanager
