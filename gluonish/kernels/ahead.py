@@ -37,6 +37,7 @@ class Prepared(Protocol):
 
     def preparations(self) -> Sequence[Work]:
         """Return the work, in the order in which its results are needed."""
+        ...
 
 
 class InProgressError(Exception):

@@ -100,14 +100,17 @@ class Slabs:
 def _join_pages(maps: Sequence[ref[AnonymousMap]]) -> None:
     """Put large pages in the place of small ones, where Linux can; values do not change."""
     time.sleep(_DELAY)
-    advise = ctypes.CDLL(None).madvise  # that of `mmap` would hold the interpreter's lock
-    advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     for found in maps:
         memory = found()
-        if memory is None:
-            continue
-        values: Array = np.frombuffer(memory, np.uint8)
-        for start in range(0, len(values), _STEP_NBYTES):
-            part = values[start : start + _STEP_NBYTES]
-            advise(part.ctypes.data, len(part), _COLLAPSE)
-        del memory, values, part
+        if memory is not None:
+            _join(memory)
+        del memory  # it may be freed while the others are joined
+
+
+def _join(memory: AnonymousMap) -> None:
+    advise = ctypes.CDLL(None).madvise  # that of `mmap` would hold the interpreter's lock
+    advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    values: Array = np.frombuffer(memory, np.uint8)
+    for start in range(0, len(values), _STEP_NBYTES):
+        part = values[start : start + _STEP_NBYTES]
+        advise(part.ctypes.data, len(part), _COLLAPSE)

@@ -292,7 +292,7 @@ def _digest_of(*fields: str) -> bytes:
 @cache
 def _toolchain() -> tuple[str, ...]:
     """Return the version of llvmlite, and digests of this folder's modules."""
-    digests = sources.digests_of(sys.modules[__package__])
+    digests = sources.digests_of(sys.modules[str(__package__)])
     try:
         import llvmlite
     except IMPORT_FAILURES as error:

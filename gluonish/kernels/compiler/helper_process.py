@@ -46,23 +46,23 @@ class HelperProcess:
             RuntimeError: LLVM rejects the text.
         """
         try:
-            if self._process is None and not self._start():
+            process = self._process or self._start()
+            if process is None:
                 return None
-            process = self._process
             return object_code.request(process.stdin, process.stdout, text, entry)
         except (OSError, EOFError, ValueError):  # ValueError: of a closed pipe
             self.close()
             return None
 
-    def _start(self) -> bool:
-        """Start the process; return whether that was possible."""
+    def _start(self) -> Any:
+        """Start the process and return it; None if that is not possible."""
         host, program = self._host, _interpreter()
         if host is None or program is None:
-            return False
+            return None
         import llvmlite
 
         # Without site-packages and their start-up files: the process is ready after 0.1 s.
-        folder = Path(llvmlite.__file__).parents[1]
+        folder = Path(str(llvmlite.__file__)).parents[1]
         command = [program, "-I", "-S", object_code.__file__, str(folder), *host]
         with _starting:
             self._process = subprocess.Popen(
@@ -73,7 +73,7 @@ class HelperProcess:
                 creationflags=_NO_WINDOW,
             )
             _open.add(self)
-        return True
+        return self._process
 
     def close(self) -> None:
         """End the process; `generate` returns None from now on."""
