@@ -152,6 +152,7 @@ def has_float16() -> bool:
     return "+f16c" in host()[1] or "+fullfp16" in host()[1]
 
 
+@cache
 def versions() -> tuple[str, ...]:
     """Return what the code of a kernel depends on in addition to its text: LLVM, and its use."""
     from llvmlite import binding
