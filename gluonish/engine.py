@@ -124,15 +124,18 @@ def submit(
         Whether the calling thread runs the operation, unless its variables are in use.
     """
     engine = _engine if _engine is not None else _create()  # inlined `current_engine`
+    on_host = lane[0] == "cpu"  # `run_inline` does not order what is launched on streams
     if on_team and engine.uses_workers():
         small = teams.claim(small=small)
         if small:
-            if engine.run_inline(teams.run_and_leave, reads, writes, name, (run,), True):
+            if on_host and engine.run_inline(
+                teams.run_and_leave, reads, writes, name, (run,), True
+            ):
                 return True
             wait_briefly(reads)
             wait_briefly(writes)
             run = partial(teams.run_and_leave, run)
-    elif small and engine.run_inline(run, reads, writes, name, (), True):
+    elif small and on_host and engine.run_inline(run, reads, writes, name, (), True):
         return True
     engine.push(run, reads, writes, lane, priority, name, small)
     return small

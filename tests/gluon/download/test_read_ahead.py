@@ -102,7 +102,7 @@ def test_closing_interrupts_what_waits() -> None:
     ahead = ReadAhead(source, 2)
     start = time.monotonic()
     ahead.close()
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 20  # else as long as the server waits
     assert source.closed.is_set()
 
 
@@ -147,8 +147,8 @@ def test_a_server_that_stalls_does_not_keep_the_program() -> None:
         time.sleep(0.1)
         start = time.monotonic()
         file.close()
-        assert time.monotonic() - start < 1
-        assert _has_ended(1.0)
+        assert time.monotonic() - start < 20  # else as long as the server waits
+        assert _has_ended(20.0)
         ended.set()
 
 

@@ -173,7 +173,7 @@ def test_an_early_stop_interrupts_a_request(url: str, repository: Repository, ho
         rows.close()  # type: ignore[attr-defined]  # a generator
     del rows
     gc.collect()
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 20  # else as long as the server waits
     assert no_thread_is_left()
     never.set()
 
