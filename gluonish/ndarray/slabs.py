@@ -9,7 +9,6 @@ are there, a thread asks Linux to put large pages in their place.
 
 import ctypes
 import mmap
-import sys
 import time
 from collections.abc import Sequence
 from threading import Thread
@@ -20,13 +19,13 @@ from weakref import ref
 import numpy as np
 
 from gluonish.core.file_map import AnonymousMap
+from gluonish.core.operating_system import LINUX
 
 Array = np.ndarray[Any, Any]
 
 _SLAB_NBYTES = 32 << 20
 _MIN_NBYTES = 1 << 12  # A smaller array shares its pages with others in any case.
 _ALIGNMENT = 64  # a cache line, and the widest vector register
-_CAN_MAP = sys.platform == "linux"
 _DELAY = 3.0  # seconds until large pages are asked for
 _STEP_NBYTES = 2 << 20
 _COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1
@@ -75,7 +74,7 @@ class Slabs:
         nbytes = kind.itemsize
         for size in shape:
             nbytes *= size
-        if nbytes < _MIN_NBYTES or not _CAN_MAP:
+        if nbytes < _MIN_NBYTES or not LINUX:
             return np.empty(shape, kind)
         taken = -(-nbytes // _ALIGNMENT) * _ALIGNMENT
         self._nbytes -= taken
