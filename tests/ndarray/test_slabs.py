@@ -1,7 +1,6 @@
 """Memory for arrays that live together: separate arrays, of no file, freed with the last."""
 
 import gc
-import sys
 import threading
 from itertools import pairwise
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.file_map import is_mapped
+from gluonish.core.operating_system import LINUX
 from gluonish.ndarray import slabs as module
 from gluonish.ndarray.slabs import Slabs
 
@@ -39,13 +39,13 @@ def test_arrays_are_separate_aligned_and_of_no_file() -> None:
         assert not is_mapped(array)
         assert (array == number % 256 if array.dtype == np.uint8 else array == number).all()
     large = [array for array in arrays if array.nbytes >= 4096]
-    assert all(array.ctypes.data % 64 == 0 or sys.platform != "linux" for array in large)
+    assert all(array.ctypes.data % 64 == 0 or not LINUX for array in large)
     spans = sorted((array.ctypes.data, array.nbytes) for array in arrays if array.nbytes)
     for (start, nbytes), (following, _) in pairwise(spans):
         assert start + nbytes <= following
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(not LINUX, reason="memory is mapped on Linux only")
 def test_memory_is_freed_with_the_last_array() -> None:
     def resident() -> int:
         gc.collect()
@@ -68,7 +68,7 @@ def test_shape_that_no_memory_has_is_refused() -> None:
         slabs.empty((1 << 61,), "uint8")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="pages are joined on Linux only")
+@pytest.mark.skipif(not LINUX, reason="pages are joined on Linux only")
 def test_joined_pages_keep_their_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_DELAY", 0.0)
     with Slabs(64 << 20) as slabs:
