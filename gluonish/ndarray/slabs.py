@@ -12,7 +12,6 @@ import mmap
 import time
 from collections.abc import Sequence
 from threading import Thread
-from types import TracebackType
 from typing import Any
 from weakref import ref
 
@@ -48,12 +47,7 @@ class Slabs:
     def __enter__(self) -> "Slabs":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self._free = np.empty(0, np.uint8)
         if self._maps:
             Thread(
