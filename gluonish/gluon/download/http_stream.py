@@ -163,10 +163,10 @@ class _HttpFile(io.RawIOBase):
             with transfer_errors():
                 self._prepare(requests.Request("GET", self._url))
         headers = {"Accept-Encoding": "identity"}
-        known, wanted = self._version, self._range()
-        if wanted:
-            headers["Range"] = wanted
-        if wanted and known is not None and known.validator:
+        known, byte_range = self._version, self._range()
+        if byte_range:
+            headers["Range"] = byte_range
+        if byte_range and known is not None and known.validator:
             headers["If-Range"] = known.validator
         self._monitor.step()
         with transfer_errors():
@@ -175,7 +175,7 @@ class _HttpFile(io.RawIOBase):
             response = self._session.send(request, timeout=http_fetch.TIMEOUTS_S, **self._settings)
         self._monitor.suspend()
         self._response = response
-        start = self._start(response, wanted)
+        start = self._start(response, byte_range)
         version = version_of(response, self._url, start)
         if known is not None and known != version:
             raise RefusedError(_CHANGED)
@@ -188,7 +188,7 @@ class _HttpFile(io.RawIOBase):
         found = self._session.merge_environment_settings(self._prepared.url, {}, True, None, None)
         self._settings = {"allow_redirects": True, **found}
 
-    def _start(self, response: Any, wanted: str) -> int:
+    def _start(self, response: Any, byte_range: str) -> int:
         """Return the offset at which a response begins."""
         status, position = response.status_code, self._position
         if status in http_fetch.TRANSIENT:
@@ -198,7 +198,7 @@ class _HttpFile(io.RawIOBase):
         if status == _OK:
             return 0
         known = self._version or Version(self._url, None, "")
-        if status == _PARTIAL and wanted and continues(response, self._url, known, position):
+        if status == _PARTIAL and byte_range and continues(response, self._url, known, position):
             return position
         if self._version is not None and status in (_PARTIAL, _NOT_SATISFIABLE):
             raise RefusedError(_CHANGED)
@@ -304,8 +304,8 @@ class HttpRanges(_HttpFile):
     def _range(self) -> str:
         return f"bytes={self._position}-{self._position + self._requested - 1}"
 
-    def _start(self, response: Any, wanted: str) -> int:
-        start = super()._start(response, wanted)
+    def _start(self, response: Any, byte_range: str) -> int:
+        start = super()._start(response, byte_range)
         if response.status_code != _PARTIAL and self._version is not None:
             raise RefusedError(_CHANGED)
         if response.status_code != _PARTIAL:

@@ -15,7 +15,6 @@ from gluonish.core.object_repr import default_repr
 
 _JOIN_TIMEOUT_S = 1.5
 
-
 Chunk = TypeVar("Chunk", covariant=True)
 
 

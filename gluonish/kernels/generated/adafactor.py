@@ -193,8 +193,8 @@ class AdafactorStep:
     __slots__ = (
         "_arrays",
         "_columns",
-        "_counts",
         "_firsts",
+        "_indices",
         "_joined",
         "_joined_params",
         "_kernels",
@@ -208,30 +208,30 @@ class AdafactorStep:
     )
 
     def __init__(self, outs: Sequence[Any], groups: Groups) -> None:
-        kept = [i for i, out in enumerate(outs) if out.size]
-        shapes = [_matrices(outs[i].shape) for i in kept]
+        indices = [i for i, out in enumerate(outs) if out.size]
+        shapes = [_matrices(outs[i].shape) for i in indices]
         units, joined, total = _units(shapes)
         one, middles = np.ones(1, np.float32), []
-        table = np.zeros((len(kept), len(_WEIGHT)), np.int64)
-        for line, i, (batch, m, n, vector) in zip(table, kept, shapes, strict=True):
+        table = np.zeros((len(indices), len(_WEIGHT)), np.int64)
+        for line, i, (batch, m, n, vector) in zip(table, indices, shapes, strict=True):
             weight, grad, row, column, *master = groups[i]
             if vector:
                 row, column = one, row
             middles.append(one if vector else np.ones(batch, np.float32))
             arrays = (outs[i], *(master or (weight,)), grad, row, column, middles[-1])
             line[:] = (*map(address, arrays), m, n, vector)
-        self._sizes = np.array([outs[i].size for i in kept], np.float64)
+        self._sizes = np.array([outs[i].size for i in indices], np.float64)
         self._units, self._joined = units, joined
-        self._firsts = np.searchsorted(units[:, 0], np.arange(len(kept)))
+        self._firsts = np.searchsorted(units[:, 0], np.arange(len(indices)))
         self._squares = np.zeros((len(units), 2))
         # The relative step, which is a factor in float64, is no rate of the kernels.
-        self._rate: Any = np.zeros(len(kept))
-        self._rates = np.zeros((len(kept), 3), np.float32)
+        self._rate: Any = np.zeros(len(indices))
+        self._rates = np.zeros((len(indices), 3), np.float32)
         self._scalars = np.zeros(4, np.float32)
         self._columns: list[Column | None] = [None] * 3
         sums = np.zeros(total)
         self._arrays = (tuple(outs), tuple(map(tuple, groups)), table, middles, one, sums)
-        self._counts = kept
+        self._indices = indices
         arrays = (table, units, self._rates, self._scalars, sums, self._squares)
         self._params = np.array([address(x) for x in arrays], np.int64)
         self._joined_params = self._params.copy()
@@ -249,7 +249,7 @@ class AdafactorStep:
             if column is not self._columns[i]:
                 self._columns[i] = column
                 values = (
-                    [column[k] for k in self._counts] if isinstance(column, Sequence) else column
+                    [column[k] for k in self._indices] if isinstance(column, Sequence) else column
                 )
                 (self._rates[:, i - 1] if i else self._rate)[...] = values
         epsilon, clip = least_divisor(np.dtype(np.float32), scalars), scalars["clip_gradient"]

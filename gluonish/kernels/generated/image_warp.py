@@ -19,6 +19,7 @@ import numpy as np
 
 from gluonish.kernels.compiler import CompiledKernel, KernelError, available, compile_kernel
 from gluonish.ops.kernel import address
+from gluonish.ops.support.refusals import note_refusal
 
 Array = np.ndarray[Any, Any]
 
@@ -158,7 +159,8 @@ def _kernels(kind: str, channels: int) -> tuple[CompiledKernel, CompiledKernel] 
     try:
         pack = compile_kernel(_pack_source(channels))
         return pack, compile_kernel(_source(kind, channels), fastmath=())
-    except KernelError:
+    except KernelError as error:
+        note_refusal("image_warp", error)
         return None
 
 

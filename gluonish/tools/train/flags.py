@@ -207,14 +207,15 @@ def _add_training(group: Any) -> None:
         "--lookahead",
         type=int,
         metavar="K",
-        help="Lookahead around the optimizer: after each K updates, the weights go back part of "
-        "their way",
+        help="Lookahead around the optimizer: after each K updates, the weights are set to a mean "
+        "of themselves and of those after the last such mean",
     )
     group.add_argument(
         "--lookahead-alpha",
         type=float,
         metavar="X",
-        help="--lookahead: part of the way that remains, above 0 and up to 1 (default: 0.5)",
+        help="--lookahead: share of the updated weights in the mean, above 0 and up to 1 "
+        "(default: 0.5)",
     )
     _add(group, "--seed", "seed of weights, order and augmentation", type=int, metavar="N")
 

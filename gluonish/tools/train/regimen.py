@@ -208,7 +208,7 @@ def optimizer_settings(
 
 
 def make_optimizer(arguments: argparse.Namespace, schedule: LRScheduler | None) -> Optimizer:
-    """Return the optimizer, within Lookahead if it is wanted."""
+    """Return the optimizer, with ``--lookahead`` inside `Lookahead`."""
     made = create(arguments.optimizer, **optimizer_settings(arguments, schedule))
     assert isinstance(made, Optimizer)
     if arguments.lookahead is None:

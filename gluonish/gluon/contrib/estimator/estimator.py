@@ -325,7 +325,7 @@ class Estimator:
             sam: Radius rho of sharpness-aware minimization, or a `gluon.utils.SAM` of the net's
                 parameters, which may be adaptive: the gradients of each update are those at
                 weights perturbed by a first pass over the batch. Metrics are those of the first
-                pass. Only with ``accumulate=1``.
+                pass. Each pass draws its own dropout. Only with ``accumulate=1``.
             monitor: The metric of plateaus, of early stopping and of the best checkpoint: a metric
                 of the Estimator, or its name, such as ``"validation accuracy"``, ``"accuracy"`` or
                 ``"loss"``. A name without its first word is looked for in ``average_metrics``,

@@ -27,8 +27,8 @@ class ParquetDataset(ShardStream):
 
     Only the chosen columns are read, some rows at a time; of a file on a server only their bytes
     are requested, and a thread receives the next row group while the rows of one are used: at most
-    one group, and none of more than 64 MiB. Needs pyarrow: ``pip
-    install 'gluonish[parquet]'``.
+    one group, and none of more than 64 MiB. Needs pyarrow:
+    ``pip install 'gluonish[parquet]'``.
 
     Values are NumPy's numbers, texts (str), bytes, arrays for lists, and dicts for structs. Missing
     numbers are NaN, by which whole numbers become floats; other missing values are None.

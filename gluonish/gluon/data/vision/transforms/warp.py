@@ -78,15 +78,14 @@ def warped(
         fill: Value of each channel where the position is outside of the image.
     """
     whole = values.dtype == np.uint8
-    colors = tuple(map(round, fill)) if whole else fill
     shift = _whole_shift(coefficients)
+    levels = tuple(map(round, fill)) if whole else ()
     if shift is not None:
-        return _shifted(values, *shift, colors)
-    if whole:
-        found = warped_bytes(values, coefficients, interpolation, tuple(map(round, fill)))
-        if found is not None:
-            return found
-    return _by_pillow(values, coefficients, interpolation, colors)
+        return _shifted(values, *shift, levels or fill)
+    found = warped_bytes(values, coefficients, interpolation, levels) if whole else None
+    if found is None:
+        found = _by_pillow(values, coefficients, interpolation, levels or fill)
+    return found
 
 
 def _whole_shift(coefficients: tuple[float, ...]) -> tuple[int, int] | None:
