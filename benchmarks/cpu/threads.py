@@ -117,8 +117,8 @@ def measured(
     finally:
         for _, _, worker in running:
             worker.end()
-    for error in errors.values():
-        report.say(error)
+    for message in errors.values():
+        report.say(message)
     found: dict[str, dict[int, float]] = {}
     for name, count, worker in running:
         if worker.name in samples:

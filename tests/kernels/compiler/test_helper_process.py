@@ -176,8 +176,13 @@ def is_running(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    state = Path(f"/proc/{pid}/stat")
-    return not state.exists() or state.read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    if not Path("/proc/self/stat").exists():
+        return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8")
+    except (FileNotFoundError, ProcessLookupError):  # it ended between the two questions
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
 
 
 def ends(pid: int, seconds: float = 60) -> bool:
