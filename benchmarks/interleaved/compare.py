@@ -24,6 +24,7 @@ from benchmarks.interleaved.driver import (
 )
 from benchmarks.interleaved.graph import Network, read_network
 from benchmarks.interleaved.peers import make_job
+from benchmarks.interleaved.quota import cpu_quota
 from benchmarks.interleaved.report import Report, geometric_mean, table
 
 _PEAKS = ("PeakProduct", "PeakConvolution")
@@ -161,7 +162,8 @@ class Workplace:
             compared = [w for w in running if w.name not in (*_PEAKS, *unchecked)]
             wrong = self._check(compared, tolerance, errors)
             rest = [worker for worker in running if worker not in wrong]
-            with busy_core(arguments.busy_core):
+            processes = [worker.process_id for worker in rest]
+            with busy_core(arguments.busy_core), cpu_quota(arguments.quota, processes):
                 return measure(rest, arguments.seconds, arguments.rounds, errors)
 
     def _check(

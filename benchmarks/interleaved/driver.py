@@ -97,6 +97,11 @@ class Worker:
         self.flops: int = found["flops"]
         self.base_mb: float = found["base_mb"]  # resident with the library loaded, before the job
 
+    @property
+    def process_id(self) -> int:
+        """The number of its process."""
+        return self._process.pid
+
     def check(self, folder: Path) -> Path:
         """Have the job write what must be alike in all peers; the path of the .npy file."""
         path = folder / (self.name.replace("/", "_") + ".npy")  # a setting may be a path

@@ -78,6 +78,11 @@ def add_arguments(parser: argparse.ArgumentParser, default: str) -> None:
         type=int,
         help="a core that another process uses up meanwhile",
     )
+    parser.add_argument(
+        "--quota",
+        type=float,
+        help="cores whose time a control group leaves to all processes meanwhile, such as 1.5",
+    )
 
 
 def make_job(

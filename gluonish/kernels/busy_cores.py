@@ -7,6 +7,9 @@ share of the core, and the next kernel then waits for it until the other program
 libgomp has no function that changes how long its threads spin. But it lets them spin a few hundred
 times only, while it manages more threads than the process has cores. So this module starts a team
 of threads that do nothing while the threads of this process wait for cores, which Linux counts.
+
+Where a control group leaves less time to this process than it has cores, its threads also wait, but
+for the group's next period. Sleeping would only delay them more: then nothing is changed.
 """
 
 import ctypes
@@ -16,6 +19,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from gluonish.core.cpu_quota import cpu_limit
 from gluonish.core.operating_system import usable_cores
 
 _INTERVAL_S = 0.2
@@ -76,7 +80,7 @@ class BusyCores:
         Args:
             waiting: Seconds in which threads waited for a core, per second.
         """
-        if waiting > _BUSY:
+        if waiting > _BUSY and not _is_limited():
             self._calm = 0
             if not self.are_busy:
                 self._leave = self._idle_team()
@@ -104,6 +108,11 @@ class BusyCores:
             thread.start()
             ready.wait()
         return end.set
+
+
+def _is_limited() -> bool:
+    limit = cpu_limit()
+    return limit is not None and limit < usable_cores()
 
 
 class _Tasks:

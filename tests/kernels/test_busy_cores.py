@@ -63,6 +63,17 @@ def test_an_idle_team_is_there_while_threads_wait_for_cores(watched: BusyCores) 
     assert _threads() <= held - 2
 
 
+def test_nothing_changes_while_a_control_group_is_what_threads_wait_for(
+    monkeypatch: pytest.MonkeyPatch, watched: BusyCores
+) -> None:
+    monkeypatch.setattr(busy_cores, "cpu_limit", lambda: usable_cores() - 0.5)
+    watched.note(0.8)
+    assert not watched.are_busy
+    monkeypatch.setattr(busy_cores, "cpu_limit", lambda: float(usable_cores()))
+    watched.note(0.8)
+    assert watched.are_busy
+
+
 def test_the_watch_decides_by_the_time_that_threads_waited(
     monkeypatch: pytest.MonkeyPatch, watched: BusyCores
 ) -> None:
