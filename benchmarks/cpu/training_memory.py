@@ -1,6 +1,8 @@
 """Peak memory of training, gluonish beside its peers, each alone in a process of its own.
 
     python -m benchmarks.cpu training_memory --mxnet-python .. --peers-python ..
+    python -m benchmarks.cpu training_memory --network bert_base --batch-size 8 \\
+        --peers torch_eager,torch_compile --peers-python ..
 
 A step is forward, softmax cross entropy, backward, and SGD with momentum, on synthetic data in
 float32. Base: what is resident with the library loaded, before there is a model. Peak: the most
@@ -10,6 +12,7 @@ compared with gluonish's. Time is that of the steps after the first, with the ma
 """
 
 import argparse
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,12 +20,29 @@ from typing import Any
 import numpy as np
 
 from benchmarks.interleaved.compare import Workplace
-from benchmarks.interleaved.driver import PeerError, Worker
+from benchmarks.interleaved.driver import Job, PeerError, Worker
 from benchmarks.interleaved.peers import add_arguments, make_job
 from benchmarks.interleaved.report import Report, table
 
 PEERS = "gluonish+mirror,mxnet,torch_eager,torch_cl,torch_compile"
+BERT = "bert_base"  # of which MXNet has no published description
 TOLERANCE = 0.01  # of losses three steps apart
+
+
+def job_of(name: str, arguments: argparse.Namespace, network: str) -> Job:
+    """Return what a peer does; ``network`` is a description's path, or ``bert_base``."""
+    job = make_job(
+        name, "Training", arguments, {"network": network, "batch_size": arguments.batch_size}
+    )
+    if network != BERT:
+        return job
+    is_own = name.startswith("gluonish")
+    options: dict[str, Any] = {"batch_size": arguments.batch_size}
+    options["package"] = "gluonish" if is_own else "torch"
+    if job.options.get("compiled"):
+        options["compiled"] = True
+    kind = "Gluonish" if is_own else "Torch"
+    return Job(name, job.python, "bert_jobs", kind, options, job.environment)
 
 
 def measure(
@@ -33,8 +53,7 @@ def measure(
     Raises:
         PeerError: if it fails.
     """
-    options = {"network": network, "batch_size": arguments.batch_size}
-    worker = Worker(make_job(name, "Training", arguments, options), arguments.threads)
+    worker = Worker(job_of(name, arguments, network), arguments.threads)
     try:
         losses = np.load(worker.check(folder))
         seconds = [worker.run(1) for _ in range(arguments.steps)]
@@ -64,10 +83,11 @@ def main() -> None:
     ours: dict[str, Any] = {}
     with ExitStack() as stack:
         place = Workplace(arguments, stack)
-        path, _ = place.describe(arguments.network)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        path = BERT if arguments.network == BERT else place.describe(arguments.network)[0]
         for name in place.names():
             try:
-                found, losses = measure(name, arguments, path, Path(path).parent)
+                found, losses = measure(name, arguments, path, folder)
             except PeerError as error:
                 report.say(f"{name}: {error}")
                 continue

@@ -1,0 +1,127 @@
+"""Jobs that train the encoder of BERT-base with equal weights: gluonish's and PyTorch's.
+
+A step is forward of sequences of 128 words, softmax cross entropy of two classes, backward, and SGD
+with momentum, in float32. The networks are those of `benchmarks.cpu.mixed_precision`.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cpu.mixed_precision import data, gluon_network, torch_network
+
+_RATE, _MOMENTUM = 0.01, 0.9
+
+
+def _matrices(shapes: Iterable[tuple[int, ...]]) -> list[Any]:
+    """Return the weights in the order in which both packages list them."""
+    numbers = np.random.default_rng(0)
+    return [numbers.standard_normal(shape, np.float32) * np.float32(0.02) for shape in shapes]
+
+
+class _Training:
+    """What the jobs of both packages do."""
+
+    versions: dict[str, str]
+    losses: list[float]
+
+    def step(self) -> float:
+        """Take a step; return the loss."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Take three steps."""
+        self.losses = [self.step() for _ in range(3)]
+
+    def run(self, count: int) -> None:
+        """Take ``count`` steps."""
+        for _ in range(count):
+            self.step()
+
+    def check(self) -> Any:
+        """Return the losses of the first three steps."""
+        return np.array(self.losses)
+
+
+class Gluonish(_Training):
+    """Training steps of gluonish.
+
+    Args:
+        threads: Compute threads; the environment of the process says how many.
+        batch_size: Sequences in a step.
+        package: The package, which is imported before memory is counted.
+    """
+
+    def __init__(self, threads: int, batch_size: int, package: str) -> None:
+        import gluonish as mx
+
+        del threads, package
+        self._mx = mx
+        self.versions = {"gluonish": mx.__version__}
+        self._net = gluon_network(mx, "bert")
+        self._net.initialize(mx.init.Zero())
+        parameters = self._net.collect_params()
+        matrices = [p for p in parameters.values() if len(p.shape) > 1]
+        for parameter, values in zip(matrices, _matrices(p.shape for p in matrices), strict=True):
+            parameter.set_data(mx.nd.array(values))
+        self._loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+        self._data, self._labels = map(mx.nd.array, data("bert", batch_size))
+        rule = {"learning_rate": _RATE, "momentum": _MOMENTUM}
+        self._trainer = mx.gluon.Trainer(parameters, "sgd", rule)
+
+    def start(self) -> None:
+        """Hybridize, and take three steps."""
+        self._net.hybridize(static_alloc=True)
+        self._loss.hybridize(static_alloc=True)
+        super().start()
+
+    def step(self) -> float:
+        """Take a step; return the loss."""
+        with self._mx.autograd.record():
+            loss = self._loss(self._net(self._data), self._labels)
+        loss.backward()
+        self._trainer.step(self._labels.size)
+        self._mx.nd.waitall()
+        return float(loss.mean().asscalar())
+
+
+class Torch(_Training):
+    """Training steps of PyTorch.
+
+    Args:
+        threads: Compute threads.
+        batch_size: Sequences in a step.
+        package: The package, which is imported before memory is counted.
+        compiled: Use `torch.compile` on the network.
+    """
+
+    def __init__(self, threads: int, batch_size: int, package: str, compiled: bool = False) -> None:
+        import torch  # type: ignore[import-not-found]
+
+        del package
+        torch.set_num_threads(threads)
+        self._torch = torch
+        self.versions = {"torch": torch.__version__}
+        net = torch_network(torch, "bert")
+        parameters = [*net.parameters()]
+        matrices = [p for p in parameters if p.ndim > 1]
+        with torch.no_grad():
+            for name, parameter in net.named_parameters():
+                if name.endswith("bias"):
+                    parameter.zero_()
+            for parameter, values in zip(
+                matrices, _matrices(tuple(p.shape) for p in matrices), strict=True
+            ):
+                parameter.copy_(torch.from_numpy(values))
+        self._run = torch.compile(net) if compiled else net
+        self._data, self._labels = map(torch.from_numpy, data("bert", batch_size))
+        self._optimizer = torch.optim.SGD(parameters, lr=_RATE, momentum=_MOMENTUM, fused=True)
+
+    def step(self) -> float:
+        """Take a step; return the loss."""
+        self._optimizer.zero_grad()
+        loss = self._torch.nn.functional.cross_entropy(self._run(self._data), self._labels)
+        loss.backward()
+        self._optimizer.step()
+        return float(loss.item())
