@@ -35,7 +35,7 @@ Values = dict[str, float]
 class Training(Estimator):
     """An Estimator that tells problems of the first batch as a command does."""
 
-    def warn_of_batch(self, problem: str) -> None:
+    def warn(self, problem: str) -> None:
         """Print a problem."""
         print(f"warning: {problem}", file=sys.stderr)  # for the user
 

@@ -121,6 +121,7 @@ class Estimator:
 
     logger: logging.Logger = None  # type: ignore[assignment]  # MXNet's class has it too
     _is_first_batch = False  # True until `fit` has processed a batch
+    _has_warned = False  # whether `fit` has told of a problem
     _fits = False  # True while `fit` runs, which all processes call together
     _scope: FitScope | None = None  # of the options of the `fit` that runs
     _loss_scaler: LossScaler | None = None  # of the last `fit` in float16
@@ -404,6 +405,7 @@ class Estimator:
         join_ranks(self.trainer)
         self._scope = scope
         self._fits = self._is_first_batch = True
+        self._has_warned = False
         try:
             with scope:
                 TrainingLoop(self, scope, handlers, train_data, val_data).run()
@@ -497,15 +499,16 @@ class Estimator:
             self._is_first_batch = False
             arrays = listed(data), listed(label), listed(pred), listed(loss)
             for problem in first_batch_problems(*arrays, self.loss):
-                self.warn_of_batch(problem)
+                self._has_warned = True
+                self.warn(problem)
         stops = [
             handler.batch_end(self, batch=batch, pred=pred, label=label, loss=loss)
             for handler in _of_kind(handlers, BatchEnd)
         ]
         return any(stops)
 
-    def warn_of_batch(self, problem: str) -> None:
-        """Warn of a problem of the first batch; a subclass may do it otherwise.
+    def warn(self, problem: str) -> None:
+        """Warn of a problem of the training run; a subclass may do it otherwise.
 
         Args:
             problem: A sentence.

@@ -1,5 +1,6 @@
 """The loop of `Estimator.fit` over epochs and batches, with checkpoints."""
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -19,8 +20,9 @@ from gluonish.gluon.contrib.estimator.rank_batches import RankBatches
 from gluonish.gluon.contrib.estimator.run_checkpoints import RunCheckpoints
 from gluonish.gluon.contrib.estimator.run_state import RunState
 from gluonish.gluon.contrib.estimator.step_handlers import StoppingHandler
-from gluonish.gluon.contrib.estimator.utils import gather_metrics
+from gluonish.gluon.contrib.estimator.utils import gather_metrics, is_first_rank
 from gluonish.gluon.data import DataLoader
+from gluonish.metric import Loss as LossMetric
 
 
 class TrainingLoop:
@@ -121,10 +123,26 @@ class TrainingLoop:
             raise ArgumentError("Estimator.fit: expected train_data with batches, got none")
         return self._end_epoch()
 
+    def _check_loss(self) -> None:
+        """Warn once if the training loss is not finite."""
+        estimator = self._estimator
+        if estimator._has_warned or not is_first_rank(estimator.trainer):
+            return
+        for metric in estimator.train_metrics:
+            value = metric.get()[1] if type(metric) is LossMetric and metric.num_inst else 0.0
+            if not math.isfinite(value):
+                estimator._has_warned = True
+                estimator.warn(
+                    f"epoch {self.epoch}: expected a finite training loss, got {value}; lower the "
+                    f"learning rate, {estimator.trainer.learning_rate:g}, or clip gradients; "
+                    "MXNET_CHECK_VALUES=1 names the operator and the layer that made it"
+                )
+
     def _end_epoch(self) -> bool:
         estimator = self._estimator
         self._finish_group()
         gather_metrics(estimator.trainer, estimator.train_metrics)
+        self._check_loss()
         stops = [
             (handler, handler.epoch_end(estimator))
             for handler in self._handlers

@@ -1,4 +1,4 @@
-"""What an Estimator and ``gluonish train`` say of the first batch, and of no other."""
+"""What an Estimator and ``gluonish train`` say of the first batch, and of a loss that is lost."""
 
 import warnings
 from typing import Any
@@ -16,14 +16,16 @@ IMAGES = np.random.default_rng(1).random((8, 1, 6, 6)).astype(np.float32)
 LABELS = np.arange(8) % 3
 
 
-def said(images: Any, labels: Any, loss: Any = None, net: Any = None, **fit: Any) -> list[str]:
+def said(
+    images: Any, labels: Any, loss: Any = None, net: Any = None, rate: float = 1e-6, **fit: Any
+) -> list[str]:
     """Return the warnings of a training run of two epochs."""
     if net is None:
         net = nn.HybridSequential()
         net.add(nn.Flatten(), nn.Dense(3))
     net.initialize()
     loss = loss or gluon.loss.SoftmaxCELoss(prefix="loss_")
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1e-6})
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": rate})
     ctx = mx.current_context()
     estimator = Estimator(net, loss, mx.metric.Loss("loss"), trainer=trainer, context=ctx)
     estimator.logger.disabled = True
@@ -55,8 +57,20 @@ def test_nan_in_the_data() -> None:
     )
 
 
-def test_later_batches_are_not_looked_at() -> None:
-    assert said(changed(IMAGES, (6, 0, 0, 0), np.nan), LABELS, batches=2) == []
+def test_of_later_batches_the_loss_of_the_epoch_is_looked_at() -> None:
+    (message,) = said(changed(IMAGES, (6, 0, 0, 0), np.nan), LABELS, epochs=3)
+    assert message == (
+        "epoch 0: expected a finite training loss, got nan; lower the learning rate, 1e-06, or "
+        "clip gradients; MXNET_CHECK_VALUES=1 names the operator and the layer that made it"
+    )
+
+
+def test_a_rate_that_is_too_high_is_told_once() -> None:
+    net = nn.HybridSequential()
+    net.add(nn.Flatten(), nn.Dense(64), nn.Dense(3))
+    messages = said(IMAGES * 1e3, LABELS, net=net, epochs=5, rate=1e30)
+    assert len(messages) == 1
+    assert "lower the learning rate, 1e+30" in messages[0]
 
 
 def test_infinite_labels_of_a_regression() -> None:

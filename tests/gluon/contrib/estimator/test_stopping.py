@@ -86,7 +86,10 @@ def test_unknown_mode_is_taken_as_auto_with_a_warning() -> None:
 
 
 def test_metric_without_a_value_warns() -> None:
-    with pytest.warns(RuntimeWarning, match="expected a value of fake, got NaN"):
+    with (
+        pytest.warns(RuntimeWarning, match="expected a value of fake, got NaN"),
+        pytest.warns(UserWarning, match="expected a finite training loss, got nan"),
+    ):
         handler, _ = stopped([float("nan"), 1], mode="max")
     assert handler.current_epoch == 2
 
