@@ -1,8 +1,9 @@
-"""Convolutions without oneDNN: generated kernels gather windows, BLAS multiplies.
+"""Convolutions without oneDNN, by generated kernels or by BLAS after these gather windows.
 
 For float32 images and sequences whose channels come first. A window of one element needs no
-gathering. Samples of few positions are joined in one product, which is more efficient. Depthwise
-convolutions have kernels without a product.
+gathering. Samples of few positions are joined in one product, which is more efficient; those of
+many are multiplied without gathering (`shifted_products`). Depthwise convolutions have kernels
+without a product.
 """
 
 import math
@@ -16,6 +17,15 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.generated import depthwise
 from gluonish.kernels.generated import support as generated
+from gluonish.kernels.generated.shifted_planes import Sums, data_sums, forward_sums
+from gluonish.kernels.generated.shifted_products import (
+    filters_backward,
+    filters_forward,
+    products,
+    products_share,
+    term_sums,
+    term_sums_share,
+)
 from gluonish.kernels.generated.window_columns import Windows, gather_columns, sum_columns
 from gluonish.kernels.onednn import register as onednn
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError
@@ -25,12 +35,19 @@ from gluonish.ops.nn.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
+from gluonish.ops.nn.deconvolution import DECONVOLUTION, convolution_attributes
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import convolution_geometry, is_channels_last
 
 _FEW_POSITIONS = 512  # of a sample, below which samples are joined
 _CHUNK = 1 << 22  # elements of columns at a time
 _MOST_TAPS = 81  # of a depthwise window
+# Gathering windows takes more time than products with shifted planes from these numbers on: the
+# share of products that are used, the terms of a sum, the windows that a pixel is in, the products.
+_LEAST_SHARE = 0.8
+_LEAST_TERMS = 32
+_LEAST_OVERLAP = 2
+_LEAST_PRODUCTS = 1 << 21
 
 
 class _Call:
@@ -44,6 +61,8 @@ class _Call:
         plain: Whether the columns are the image itself.
         joined: Whether all samples of a chunk are in one matrix.
         is_depthwise: Whether each channel has one filter.
+        channels: Channels of a group's data.
+        filters: Filters of a group.
     """
 
     def __init__(self, data: Shape, weight: Shape, out: Shape, attrs: Attrs) -> None:
@@ -66,6 +85,36 @@ class _Call:
         self.joined = self.groups == 1 and self.places < _FEW_POSITIONS and data[0] > 1
         self.is_depthwise = self.groups == data[1] == out[1] and math.prod(kernel) <= _MOST_TAPS
 
+        self.channels, self.filters = weight[1], weight[0] // self.groups
+        overlap = math.prod(kernel) / math.prod(stride)
+        count = data[0] * self.places * weight[0] * self.rows
+        self._has_windows = (
+            self.places >= _FEW_POSITIONS and overlap > _LEAST_OVERLAP and count >= _LEAST_PRODUCTS
+        )
+
+    def forward_sums(self) -> tuple[Sums, ...]:
+        """Return the sums of the outputs if products with shifted planes are faster, else none."""
+        if not self._has_windows or self.rows < _LEAST_TERMS:
+            return ()
+        return self._if_faster(self.filters, (forward_sums(self.windows, self.channels),))
+
+    def data_sums(self) -> tuple[Sums, ...]:
+        """Return the sums of the gradient of the data if they are faster, else none."""
+        if not self._has_windows or self.filters * _LEAST_OVERLAP < _LEAST_TERMS:
+            return ()
+        return self._if_faster(self.channels, data_sums(self.windows, self.filters))
+
+    def _if_faster(self, rows: int, every: tuple[Sums, ...]) -> tuple[Sums, ...]:
+        return every if products_share(rows, every) >= _LEAST_SHARE else ()
+
+    def weight_sums(self) -> Sums | None:
+        """Return the sums of the outputs if the weight's gradient is faster from these."""
+        if not self._has_windows or self.rows < _LEAST_TERMS:
+            return None
+        if term_sums_share(self.filters) < _LEAST_SHARE:
+            return None
+        return forward_sums(self.windows, self.channels)
+
     def chunks(self, samples: int) -> Iterator[slice]:
         """Yield slices of the samples whose columns are in memory at the same time."""
         step = max(1, _CHUNK // max(1, self.rows * self.groups * self.places))
@@ -75,6 +124,10 @@ class _Call:
     def image(self, array: Array) -> Array:
         """Return samples as images."""
         return array.reshape(*array.shape[:2], *self.windows.size)
+
+    def output(self, array: Array) -> Array:
+        """Return samples of the output as images."""
+        return array.reshape(*array.shape[:2], *self.windows.counts)
 
     def empty_columns(self, samples: int) -> Array:
         """Return memory for columns."""
@@ -103,7 +156,7 @@ class _Call:
             source = columns.reshape(self.rows, len(out), self.places)
             np.copyto(out.reshape(len(out), self.rows, self.places), source.swapaxes(0, 1))
 
-    def filters(self, weight: Array) -> Array:
+    def matrices(self, weight: Array) -> Array:
         """Return the filters as matrices (groups, filters, rows)."""
         return weight.reshape(self.groups, -1, self.rows)
 
@@ -131,10 +184,15 @@ def _forward(
     call = _Call(data.shape, weight.shape, out.shape, attrs)
     if call.is_depthwise:
         depthwise.forward(call.image(data), weight, out, call.windows)
+    elif every := call.forward_sums():
+        products(
+            call.image(data), filters_forward(weight, call.groups), call.output(out), every, bias
+        )
+        return
     else:
-        _products(call, out, data, call.filters(weight))
+        _products(call, out, data, call.matrices(weight))
     if bias is not None:
-        np.add(out, bias.reshape(-1, *(1,) * (out.ndim - 2)), out=out)
+        _add_bias(out, bias)
 
 
 def _products(call: _Call, out: Array, data: Array, filters: Array) -> None:
@@ -158,7 +216,10 @@ def _backward_data(
     if call.is_depthwise:
         depthwise.backward_data(grad, weight, call.image(out), call.windows)
         return
-    filters = call.filters(weight).swapaxes(1, 2)
+    if every := call.data_sums():
+        products(call.output(grad), filters_backward(weight, call.groups), call.image(out), every)
+        return
+    filters = call.matrices(weight).swapaxes(1, 2)
     for part in call.chunks(len(grad)):
         target = out[part]
         if call.joined:
@@ -179,7 +240,10 @@ def _backward_weight(
     if call.is_depthwise:
         depthwise.backward_weight(grad, call.image(data), out, call.windows)
         return
-    total = call.filters(out)
+    if sums := call.weight_sums():
+        term_sums(call.image(data), call.output(grad), out, sums, call.groups)
+        return
+    total = call.matrices(out)
     total[...] = 0
     for part in call.chunks(len(data)):
         columns = call.columns(data[part])
@@ -199,6 +263,19 @@ def _backward_weight_bias(
     outputs[1][...] = sums.sum(axis=0)
 
 
+def _transposed(
+    xp: ModuleType, out: Array, data: Array, weight: Array, bias: Any = None, **attrs: Any
+) -> None:
+    convolution = convolution_attributes(data.shape, attrs)
+    _backward_data(xp, out, data, weight, data_shape=out.shape, **convolution)
+    if bias is not None:
+        _add_bias(out, bias)
+
+
+def _add_bias(out: Array, bias: Array) -> None:
+    np.add(out, bias.reshape(-1, *(1,) * (out.ndim - 2)), out=out)
+
+
 def _supports(*specs: Spec, layout: str | None, kernel: Shape, **_: Any) -> bool:
     if is_channels_last(layout) or len(kernel) > 2:
         return False
@@ -213,6 +290,7 @@ KERNELS = tuple(
     (op, FastKernel(BackEnd.GENERATED, name, _supports, run=run, enabled=_enabled))
     for op, name, run in (
         (CONVOLUTION, "convolution", _forward),
+        (DECONVOLUTION, "transposed_convolution", _transposed),
         (CONVOLUTION_BACKWARD_DATA, "convolution_data", _backward_data),
         (CONVOLUTION_BACKWARD_WEIGHT, "convolution_weight", _backward_weight),
         (CONVOLUTION_BACKWARD_WEIGHT_BIAS, "convolution_weight", _backward_weight_bias),
