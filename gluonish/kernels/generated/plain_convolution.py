@@ -8,6 +8,7 @@ without a product.
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -37,7 +38,7 @@ from gluonish.ops.nn.convolution import (
 )
 from gluonish.ops.nn.deconvolution import DECONVOLUTION, convolution_attributes
 from gluonish.ops.registry import Attrs
-from gluonish.ops.support.windows import convolution_geometry, is_channels_last
+from gluonish.ops.support.windows import Geometry, convolution_geometry, is_channels_last
 
 _FEW_POSITIONS = 512  # of a sample, below which samples are joined
 _CHUNK = 1 << 22  # elements of columns at a time
@@ -48,6 +49,7 @@ _LEAST_SHARE = 0.8
 _LEAST_TERMS = 32
 _LEAST_OVERLAP = 2
 _LEAST_PRODUCTS = 1 << 21
+_MOST_WEIGHTS = 1 << 20  # elements of a weight that shifted planes are multiplied with
 
 
 class _Call:
@@ -65,8 +67,9 @@ class _Call:
         filters: Filters of a group.
     """
 
-    def __init__(self, data: Shape, weight: Shape, out: Shape, attrs: Attrs) -> None:
-        geometry = convolution_geometry(**attrs)
+    def __init__(
+        self, data: Shape, weight: Shape, out: Shape, groups: int, geometry: Geometry
+    ) -> None:
         missing = 2 - len(geometry.kernel)
         pairs = [
             (*(default,) * missing, *values)
@@ -78,18 +81,19 @@ class _Call:
         self.windows = Windows(
             (size[0], size[1]), (counts[0], counts[1]), kernel, stride, dilate, pad
         )
-        self.groups: int = attrs["num_group"]
+        self.groups = groups
         self.places = math.prod(counts)
         self.rows = math.prod(weight[1:])
         self.plain = kernel == (1, 1) == stride and pad == (0, 0)
         self.joined = self.groups == 1 and self.places < _FEW_POSITIONS and data[0] > 1
         self.is_depthwise = self.groups == data[1] == out[1] and math.prod(kernel) <= _MOST_TAPS
-
         self.channels, self.filters = weight[1], weight[0] // self.groups
-        overlap = math.prod(kernel) / math.prod(stride)
-        count = data[0] * self.places * weight[0] * self.rows
+        self._overlap = math.prod(kernel) / math.prod(stride)
         self._has_windows = (
-            self.places >= _FEW_POSITIONS and overlap > _LEAST_OVERLAP and count >= _LEAST_PRODUCTS
+            self.places >= _FEW_POSITIONS
+            and self._overlap > _LEAST_OVERLAP
+            and math.prod(weight) <= _MOST_WEIGHTS
+            and data[0] * self.places * weight[0] * self.rows >= _LEAST_PRODUCTS
         )
 
     def forward_sums(self) -> tuple[Sums, ...]:
@@ -100,7 +104,7 @@ class _Call:
 
     def data_sums(self) -> tuple[Sums, ...]:
         """Return the sums of the gradient of the data if they are faster, else none."""
-        if not self._has_windows or self.filters * _LEAST_OVERLAP < _LEAST_TERMS:
+        if not self._has_windows or self.filters * self._overlap < _LEAST_TERMS:
             return ()
         return self._if_faster(self.channels, data_sums(self.windows, self.filters))
 
@@ -166,6 +170,26 @@ class _Call:
         return np.ascontiguousarray(turned).reshape(turned.shape[0], -1)
 
 
+@lru_cache(1024)
+def _call(
+    data: Shape,
+    weight: Shape,
+    out: Shape,
+    groups: int,
+    kernel: Shape,
+    stride: Shape,
+    dilate: Shape,
+    pad: Shape,
+) -> _Call:
+    geometry = convolution_geometry(kernel=kernel, stride=stride, dilate=dilate, pad=pad)
+    return _Call(data, weight, out, groups, geometry)
+
+
+def _call_of(data: Shape, weight: Shape, out: Shape, attrs: Attrs) -> _Call:
+    sizes = attrs["kernel"], attrs["stride"], attrs["dilate"], attrs["pad"]
+    return _call(data, weight, out, attrs["num_group"], *sizes)
+
+
 def _contiguous(*arrays: Array) -> Iterator[Array]:
     for array in arrays:
         yield np.ascontiguousarray(array)
@@ -181,7 +205,7 @@ def _forward(
 ) -> None:
     _require_contiguous(out)
     data, weight = _contiguous(data, weight)
-    call = _Call(data.shape, weight.shape, out.shape, attrs)
+    call = _call_of(data.shape, weight.shape, out.shape, attrs)
     if call.is_depthwise:
         depthwise.forward(call.image(data), weight, out, call.windows)
     elif every := call.forward_sums():
@@ -212,7 +236,7 @@ def _backward_data(
 ) -> None:
     _require_contiguous(out)
     grad, weight = _contiguous(grad, weight)
-    call = _Call(data_shape, weight.shape, grad.shape, attrs)
+    call = _call_of(data_shape, weight.shape, grad.shape, attrs)
     if call.is_depthwise:
         depthwise.backward_data(grad, weight, call.image(out), call.windows)
         return
@@ -236,7 +260,7 @@ def _backward_weight(
 ) -> None:
     _require_contiguous(out)
     grad, data = _contiguous(grad, data)
-    call = _Call(data.shape, weight_shape, grad.shape, attrs)
+    call = _call_of(data.shape, weight_shape, grad.shape, attrs)
     if call.is_depthwise:
         depthwise.backward_weight(grad, call.image(data), out, call.windows)
         return

@@ -90,13 +90,13 @@ def test_gradients_of_weights_are_those_of_the_reference(case: str) -> None:
 @pytest.mark.parametrize("case", ["shifted planes", "shifted planes, stride"])
 def test_these_cases_use_shifted_planes(case: str) -> None:
     attrs, data, weight, _, grad = made(case)
-    call = plain._Call(data.shape, weight.shape, grad.shape, attrs)
+    call = plain._call_of(data.shape, weight.shape, grad.shape, attrs)
     assert call.forward_sums()
     assert call.data_sums()
     assert call.weight_sums() is not None
 
 
-# A sum of few terms, few positions, few products, windows that hardly overlap, few filters.
+# Few terms, few positions, few products, windows that hardly overlap, few filters, many weights.
 @pytest.mark.parametrize(
     ("data", "weight", "stride"),
     [
@@ -105,6 +105,7 @@ def test_these_cases_use_shifted_planes(case: str) -> None:
         ((1, 8, 32, 32), (8, 8, 3, 3), 1),
         ((8, 16, 128, 128), (64, 16, 4, 4), 4),
         ((8, 64, 64, 64), (2, 64, 3, 3), 1),
+        ((1, 512, 28, 28), (512, 512, 3, 3), 1),
     ],
 )
 def test_convolutions_that_blas_computes_faster(data: Any, weight: Any, stride: int) -> None:
@@ -112,7 +113,7 @@ def test_convolutions_that_blas_computes_faster(data: Any, weight: Any, stride: 
     attrs = {"kernel": kernel, "stride": (stride,) * 2, "dilate": (1, 1), "num_group": 1}
     pad = 1 if kernel == (3, 3) else 0
     counts = [(n + 2 * pad - kernel[0]) // stride + 1 for n in data[2:]]
-    call = plain._Call(data, weight, (data[0], weight[0], *counts), {**attrs, "pad": (pad, pad)})
+    call = plain._call_of(data, weight, (data[0], weight[0], *counts), {**attrs, "pad": (pad, pad)})
     assert not call.forward_sums()
     assert call.weight_sums() is None
 
