@@ -95,7 +95,7 @@ MODULES: dict[str, str] = {
         "Deconvolution LRN Pooling UpSampling _lrn_backward _pooling_backward _upsampling_backward"
     ),
     "generated.plain_convolution": (
-        "Convolution _convolution_backward_data _convolution_backward_weight "
+        "Convolution Deconvolution _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias"
     ),
     "cupy.optimizer": (

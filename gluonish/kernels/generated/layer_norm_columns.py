@@ -2,8 +2,10 @@
 
 The elements to normalize together lie ``inner`` elements apart. A tile has neighbouring positions
 of the inner axes, with all their elements, which stay in the second-level cache between the
-readings. Loops run along the inner axes, where memory is contiguous; sums of each position are in
-``lanes``.
+readings. Means and sums of squared deviations take one reading: those of eight elements at a time
+are merged (Chan, Golub and LeVeque, Updating Formulae and a Pairwise Algorithm for Computing Sample
+Variances, 1979). Loops run along the inner axes, where memory is contiguous; sums of each position
+are in ``lanes``.
 
 The gradients of gamma and beta sum the rows of a tile in float32, and the tiles in float64, with
 separate sums for each chunk of tiles. Neither tiles nor chunks depend on the number of threads, so
@@ -51,7 +53,7 @@ def body(begin, end, params):
     count, inner, width, blocks = params[8], params[9], params[10], params[11]
     tiles, step = params[12], params[13]
     divisor = float32(count)
-    full = count - count % 4
+    full = count - count % 8
     for chunk in range(begin, end):
         mean = chunk * 2 * width
         scale = mean + width
@@ -61,41 +63,38 @@ def body(begin, end, params):
                 independent()
                 lanes[mean + j] = float32(0)
                 lanes[scale + j] = float32(0)
-            for c in range(0, full, 4):
+            for c in range(0, full, 8):
                 at = base + c * inner
+                part = float32(8.0 / float64(c + 8))
+                weight = float32(float64(c) * (8.0 / float64(c + 8)))
                 for j in range(n):
                     independent()
-                    two = x[at + j] + x[at + inner + j]
-                    more = x[at + 2 * inner + j] + x[at + 3 * inner + j]
-                    lanes[mean + j] = lanes[mean + j] + (two + more)
+                    a0, a1 = x[at + j], x[at + inner + j]
+                    a2, a3 = x[at + 2 * inner + j], x[at + 3 * inner + j]
+                    a4, a5 = x[at + 4 * inner + j], x[at + 5 * inner + j]
+                    a6, a7 = x[at + 6 * inner + j], x[at + 7 * inner + j]
+                    total = ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7))
+                    average = total * float32(0.125)
+                    a0, a1, a2, a3 = a0 - average, a1 - average, a2 - average, a3 - average
+                    a4, a5, a6, a7 = a4 - average, a5 - average, a6 - average, a7 - average
+                    squares = (a0 * a0 + a1 * a1) + (a2 * a2 + a3 * a3)
+                    squares = squares + ((a4 * a4 + a5 * a5) + (a6 * a6 + a7 * a7))
+                    change = average - lanes[mean + j]
+                    lanes[mean + j] = lanes[mean + j] + change * part
+                    squares = squares + change * change * weight
+                    lanes[scale + j] = lanes[scale + j] + squares
             for c in range(full, count):
                 at = base + c * inner
+                part = float32(1.0 / float64(c + 1))
+                weight = float32(float64(c) / float64(c + 1))
                 for j in range(n):
                     independent()
-                    lanes[mean + j] = lanes[mean + j] + x[at + j]
+                    change = x[at + j] - lanes[mean + j]
+                    lanes[mean + j] = lanes[mean + j] + change * part
+                    lanes[scale + j] = lanes[scale + j] + change * change * weight
             for j in range(n):
                 independent()
-                average = lanes[mean + j] / divisor
-                means[place + j] = average
-                lanes[mean + j] = average
-            for c in range(0, full, 4):
-                at = base + c * inner
-                for j in range(n):
-                    independent()
-                    average = lanes[mean + j]
-                    a = x[at + j] - average
-                    b = x[at + inner + j] - average
-                    e = x[at + 2 * inner + j] - average
-                    d = x[at + 3 * inner + j] - average
-                    lanes[scale + j] = lanes[scale + j] + ((a * a + b * b) + (e * e + d * d))
-            for c in range(full, count):
-                at = base + c * inner
-                for j in range(n):
-                    independent()
-                    a = x[at + j] - lanes[mean + j]
-                    lanes[scale + j] = lanes[scale + j] + a * a
-            for j in range(n):
-                independent()
+                means[place + j] = lanes[mean + j]
                 std = sqrt(lanes[scale + j] / divisor + eps)
                 stds[place + j] = std
                 lanes[scale + j] = float32(1) / std

@@ -6,6 +6,7 @@ import pytest
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import plain_convolution as plain
 from gluonish.ops.nn import convolution as reference
+from gluonish.ops.nn import deconvolution
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
@@ -25,6 +26,9 @@ CASES: dict[str, tuple[Any, ...]] = {
     "depthwise, unpadded": ((2, 4, 33, 35), (3, 3), (1, 1), (2, 2), (0, 0), 4, 4),
     "depthwise, smaller than its window": ((2, 2, 3, 3), (7, 7), (1, 1), (1, 1), (3, 3), 2, 2),
     "depthwise sequence": ((2, 6, 50), (5,), (1,), (2,), (4,), 6, 6),
+    "shifted planes": ((2, 16, 33, 40), (3, 3), (1, 1), (1, 1), (1, 1), 1, 16),
+    "shifted planes, stride": ((1, 24, 80, 80), (4, 4), (2, 2), (1, 1), (1, 1), 1, 32),
+    "shifted sequence": ((8, 32, 520), (5,), (2,), (1,), (2,), 1, 32),
     "several chunks": ((3, 64, 90, 90), (3, 3), (1, 1), (1, 1), (1, 1), 1, 4),
 }
 
@@ -81,6 +85,70 @@ def test_gradients_of_weights_are_those_of_the_reference(case: str) -> None:
     assert close(outs[0], reference._backward_weight_kernel, grad, data, **attrs)
     sums = grad.astype(np.float64).sum(axis=(0, *range(2, grad.ndim)))
     np.testing.assert_allclose(outs[1], sums, rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize("case", ["shifted planes", "shifted planes, stride"])
+def test_these_cases_use_shifted_planes(case: str) -> None:
+    attrs, data, weight, _, grad = made(case)
+    call = plain._call_of(data.shape, weight.shape, grad.shape, attrs)
+    assert call.forward_sums()
+    assert call.data_sums()
+    assert call.weight_sums() is not None
+
+
+# Few terms, few positions, few products, windows that hardly overlap, few filters, many weights.
+@pytest.mark.parametrize(
+    ("data", "weight", "stride"),
+    [
+        ((32, 3, 32, 32), (32, 3, 3, 3), 1),
+        ((32, 64, 14, 14), (64, 64, 3, 3), 1),
+        ((1, 8, 32, 32), (8, 8, 3, 3), 1),
+        ((8, 16, 128, 128), (64, 16, 4, 4), 4),
+        ((8, 64, 64, 64), (2, 64, 3, 3), 1),
+        ((1, 512, 28, 28), (512, 512, 3, 3), 1),
+    ],
+)
+def test_convolutions_that_blas_computes_faster(data: Any, weight: Any, stride: int) -> None:
+    kernel = weight[2:]
+    attrs = {"kernel": kernel, "stride": (stride,) * 2, "dilate": (1, 1), "num_group": 1}
+    pad = 1 if kernel == (3, 3) else 0
+    counts = [(n + 2 * pad - kernel[0]) // stride + 1 for n in data[2:]]
+    call = plain._call_of(data, weight, (data[0], weight[0], *counts), {**attrs, "pad": (pad, pad)})
+    assert not call.forward_sums()
+    assert call.weight_sums() is None
+
+
+@pytest.mark.parametrize(
+    ("data", "weight", "groups", "adj"),
+    [
+        ((2, 32, 30, 28), (32, 24, 4, 4), 1, (0, 0)),  # shifted planes
+        ((2, 6, 5, 7), (6, 2, 3, 3), 2, (1, 0)),
+        ((2, 4, 9, 8), (4, 1, 3, 3), 4, (0, 1)),  # depthwise
+    ],
+)
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_transposed_convolutions_are_those_of_the_reference(
+    data: Any, weight: Any, groups: int, adj: Any, with_bias: bool
+) -> None:
+    filters = weight[1] * groups
+    attrs = {
+        **dict.fromkeys(("workspace", "cudnn_tune", "cudnn_off", "layout", "target_shape")),
+        "kernel": weight[2:],
+        "stride": (2, 2),
+        "dilate": (1, 1),
+        "pad": (1, 1),
+        "adj": adj,
+        "num_filter": filters,
+        "num_group": groups,
+        "no_bias": not with_bias,
+    }
+    rng = np.random.default_rng(len(data))
+    shapes = [data, weight, *([(filters,)] if with_bias else [])]
+    arrays = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    counts = [(n - 1) * 2 + k - 2 + a for n, k, a in zip(data[2:], weight[2:], adj, strict=True)]
+    out = np.full((data[0], filters, *counts), np.nan, np.float32)
+    plain._transposed(np, out, *arrays, **attrs)
+    assert close(out, deconvolution._kernel, *arrays, **attrs)
 
 
 def test_infinity_stays_in_its_windows() -> None:
