@@ -15,9 +15,16 @@ _RATE, _MOMENTUM = 0.01, 0.9
 
 
 def _matrices(shapes: Iterable[tuple[int, ...]]) -> list[Any]:
-    """Return the weights in the order in which both packages list them."""
-    numbers = np.random.default_rng(0)
-    return [numbers.standard_normal(shape, np.float32) * np.float32(0.02) for shape in shapes]
+    """Return weights that depend on their shapes, and on their order among those of one shape.
+
+    The packages list the weights of a layer in different orders.
+    """
+    numbers: dict[tuple[int, ...], np.random.Generator] = {}
+    found = []
+    for shape in shapes:
+        drawn = numbers.setdefault(shape, np.random.default_rng(shape))
+        found.append(drawn.standard_normal(shape, np.float32) * np.float32(0.02))
+    return found
 
 
 def _network(mx: Any) -> Any:
@@ -26,7 +33,7 @@ def _network(mx: Any) -> Any:
     net = nn.HybridSequential()
     net.add(nn.Embedding(WORDS, UNITS), nn.LayerNorm(in_channels=UNITS))
     for _ in range(LAYERS):
-        net.add(nn.TransformerEncoderLayer(UNITS, 4 * UNITS, HEADS, dropout=0.0))
+        net.add(nn.TransformerEncoderLayer(UNITS, 4 * UNITS, HEADS, dropout=0.0, activation="gelu"))
     first = nn.HybridLambda(
         lambda F, x: F.reshape(F.slice_axis(x, axis=1, begin=0, end=1), (0, -1))
     )
