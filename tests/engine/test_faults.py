@@ -227,6 +227,8 @@ def test_worker_that_dies_before_its_operator_fails_that_and_is_replaced(make_en
     engine.wait_all()
 
 
+# What is raised inside a callback of a weak reference is only told, by Python itself.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.usefixtures("eager_switching")
 def test_engine_outlives_workers_that_die_anywhere(make_engine: Any) -> None:
     engine, seen, raised = make_engine(cpu_workers=2), set(), 0
