@@ -234,7 +234,12 @@ class RefusedError(Exception):
     """Raised if the server rejects the request permanently."""
 
 
-def is_last(error: CutOffError | RefusedError, attempt: int, retries: int) -> bool:
+def is_last(
+    error: CutOffError | RefusedError,
+    attempt: int,
+    retries: int,
+    wait: Callable[[float], object] = time.sleep,
+) -> bool:
     """Whether no other attempt follows a failed one; warns of those that follow, and waits.
 
     A name that does not resolve is tried once more, at once.
@@ -243,6 +248,7 @@ def is_last(error: CutOffError | RefusedError, attempt: int, retries: int) -> bo
         error: The failure.
         attempt: Number of the attempt, from 0.
         retries: Number of retries.
+        wait: Function that waits for some seconds, or until nobody needs another attempt.
     """
     unresolved = isinstance(error, UnresolvedError)
     retries = min(retries, 1) if unresolved else retries
@@ -250,7 +256,7 @@ def is_last(error: CutOffError | RefusedError, attempt: int, retries: int) -> bo
         return True
     _LOG.warning("download: %s; attempt %d of %d", error, attempt + 2, retries + 1)
     if not unresolved:
-        pause(attempt)
+        pause(attempt, wait)
     return False
 
 
@@ -308,9 +314,9 @@ def fetch(
     return part
 
 
-def pause(attempt: int) -> None:
+def pause(attempt: int, wait: Callable[[float], object] = time.sleep) -> None:
     """Wait before another attempt: longer after each."""
-    time.sleep(min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
+    wait(min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ continues at `_position`.
 """
 
 import io
+import threading
 from contextlib import ExitStack
 from typing import Any
 
@@ -50,7 +51,7 @@ class _HttpFile(io.RawIOBase):
         self._url = url
         self._retries = retries
         self._position = position
-        self._stopped = False
+        self._stopped = threading.Event()
         self._version = version
         self._connection = ExitStack()
         self._session: Any = None
@@ -101,7 +102,7 @@ class _HttpFile(io.RawIOBase):
 
     def stop(self) -> None:
         """Make `receive`, in another thread, end soon with an error."""
-        self._stopped = True
+        self._stopped.set()
         if self._monitor is not None:
             self._monitor.interrupt()
 
@@ -118,14 +119,15 @@ class _HttpFile(io.RawIOBase):
         """
         while True:
             try:
-                if self._stopped:
+                if self._stopped.is_set():
                     raise RefusedError("the end of the program's reading")
                 if self._response is None:
                     self._connect()
                 found = self._receive(nbytes, self._position) if nbytes else b""
             except (CutOffError, RefusedError) as error:
                 self._disconnect()
-                if self._stopped or is_last(error, self._failures, self._retries):
+                wait = self._stopped.wait  # which `stop` ends
+                if self._stopped.is_set() or is_last(error, self._failures, self._retries, wait):
                     raise DownloadError(
                         f"download: expected to read {self._url} from byte {self._position}, got "
                         f"{error}"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import DownloadError
-from gluonish.gluon.download import http_fetch
+from gluonish.gluon.download import http_fetch, read_ahead
 from gluonish.gluon.download.checked_file import download
 from gluonish.gluon.download.http_stream import open_url, open_url_ranges
 from gluonish.gluon.download.probe import Prober
@@ -58,6 +58,26 @@ def test_attempts_that_bring_nothing_end(url: str, repository: Repository) -> No
         with pytest.raises(DownloadError, match=r"expected to read http.*/x from byte 200000, got"):
             file.read()
     assert len(repository.asked) == 1 + 3
+
+
+def test_closing_does_not_wait_for_the_next_attempt(
+    url: str,
+    repository: Repository,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(http_fetch, "_FIRST_PAUSE_S", 60.0)
+    monkeypatch.setattr(http_fetch, "_LONGEST_PAUSE_S", 60.0)
+    monkeypatch.setattr(read_ahead, "_JOIN_TIMEOUT_S", 60.0)
+    repository.cuts = [200_000] + [0] * 20
+    with caplog.at_level(logging.WARNING), open_url(url) as file:
+        file.read(1)
+        end = time.monotonic() + 20
+        while "attempt 2 of" not in caplog.text and time.monotonic() < end:
+            time.sleep(0.01)  # a thread receives the rest
+        assert "attempt 2 of" in caplog.text
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 20
 
 
 def test_a_server_that_stalls_is_left_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
