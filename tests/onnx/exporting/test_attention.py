@@ -10,13 +10,12 @@ import pytest
 
 import gluonish as mx
 from gluonish.core.errors import NotSupportedError
-from gluonish.onnx.exporting.package import newest_opset
-from tests.onnx.exporting.judge import evaluated, exported
+from tests.onnx.exporting.judge import ATTENTION_OPSETS, evaluated, exported
 
 RANDOM = np.random.default_rng(3)
 MASK = RANDOM.standard_normal((2, 1, 5, 7)).astype(np.float32)
 MASK[:, :, 2] = -np.inf
-OPSETS = [None, 23, min(25, newest_opset())]
+OPSETS = [None, *ATTENTION_OPSETS]
 CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {}),
     ({"causal": True, "scale": 0.3}, {}),
