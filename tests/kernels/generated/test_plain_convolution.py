@@ -157,11 +157,11 @@ def test_transposed_convolutions_are_those_of_the_reference(
 
 def _convolution_without_onednn(data: Any, weight: Any, *, hybrid: bool) -> Any:
     layer = nn.Conv2D(len(weight), 3, padding=1, use_bias=False, in_channels=weight.shape[1])
-    layer.initialize()
-    layer.weight.set_data(mx.nd.array(weight))
+    layer.initialize(ctx=mx.cpu())
+    layer.weight.set_data(mx.nd.array(weight, ctx=mx.cpu()))
     if hybrid:
         layer.hybridize()
-    return layer(mx.nd.array(data))
+    return layer(mx.nd.array(data, ctx=mx.cpu()))
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
