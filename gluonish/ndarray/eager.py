@@ -266,7 +266,8 @@ def _new_outputs(
             inputs[0]._data.flags.c_contiguous and keeps_layout(attrs)
         )
         in_specs = [x._spec for x in inputs]
-        last = large and op.select_fast(device.platform, in_specs, attrs) is not None
+        fast = op.select_fast(device.platform, in_specs, attrs) if large else None
+        last = fast is not None and not fast.contiguous
     else:
         last = follows_layout(op) and any(
             not x._data.flags.c_contiguous for x in inputs if x._data.ndim == rank

@@ -182,6 +182,7 @@ class FastKernel:
         reads_strides: ``reads_strides(position, shape, strides)`` returns whether an input of a
             graph may be such a view, with strides in elements; None if all are to be contiguous.
         writes_strides: The same for the outputs.
+        contiguous: Whether outputs must be contiguous: eager calls lay none out channels last.
 
     Attributes:
         kernel: The callable with the reference kernel's signature; falls back when this kernel
@@ -192,6 +193,7 @@ class FastKernel:
         "attach",
         "back_end",
         "compiles",
+        "contiguous",
         "enabled",
         "kernel",
         "large_only",
@@ -225,6 +227,7 @@ class FastKernel:
         overwrites: bool = True,
         reads_strides: StridesRule | None = None,
         writes_strides: StridesRule | None = None,
+        contiguous: bool = False,
     ) -> None:
         assert plan is not None or run is not None, "a kernel needs plan or run"
         self.back_end = back_end
@@ -242,6 +245,7 @@ class FastKernel:
         self.overwrites = overwrites
         self.reads_strides = reads_strides
         self.writes_strides = writes_strides
+        self.contiguous = contiguous
         self.kernel: Kernel = self._not_registered
 
     def __repr__(self) -> str:

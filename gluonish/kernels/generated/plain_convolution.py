@@ -49,7 +49,7 @@ _LEAST_SHARE = 0.8
 _LEAST_TERMS = 32
 _LEAST_OVERLAP = 2
 _LEAST_PRODUCTS = 1 << 21
-_MOST_WEIGHTS = 1 << 20  # elements of a weight that shifted planes are multiplied with
+_MOST_WEIGHTS = 1 << 19  # elements of a weight that shifted planes are multiplied with
 
 
 class _Call:
@@ -311,7 +311,12 @@ def _enabled() -> bool:
 
 
 KERNELS = tuple(
-    (op, FastKernel(BackEnd.GENERATED, name, _supports, run=run, enabled=_enabled))
+    (
+        op,
+        FastKernel(
+            *(BackEnd.GENERATED, name, _supports), run=run, enabled=_enabled, contiguous=True
+        ),
+    )
     for op, name, run in (
         (CONVOLUTION, "convolution", _forward),
         (DECONVOLUTION, "transposed_convolution", _transposed),

@@ -101,7 +101,7 @@ def data_sums(windows: Windows, filters: int) -> tuple[Sums, ...]:
     shifts = [[shift for one in some for _, shift in one.elements] for some in along]
     low, high = ([pick(some, default=0) for some in shifts] for pick in (min, max))
     extent = [
-        max(one.count for one in some) + top - bottom
+        max(one.pixels for one in some) + top - bottom
         for some, top, bottom in zip(along, high, low, strict=True)
     ]
     planes = Planes(windows.counts, (extent[0], extent[1]), (1, 1), (-low[0], -low[1]), ((0, 0),))
@@ -115,13 +115,13 @@ class _Meeting(NamedTuple):
 
     Attributes:
         first: The first pixel.
-        count: Number of pixels.
+        pixels: Number of pixels.
         elements: Pairs of an element of the window, and the distance of the window's number from
             the pixel's.
     """
 
     first: int
-    count: int
+    pixels: int
     elements: list[tuple[int, int]]
 
 
@@ -151,7 +151,7 @@ def _data_sum(
     ]
     return Sums(
         planes,
-        (down.count, right.count),
+        (down.pixels, right.pixels),
         (down.first, right.first),
         windows.stride,
         np.array(taps, np.int64),

@@ -45,10 +45,12 @@ def allowed_types(kind: str, opset: int) -> tuple[frozenset[str], ...]:
         raise CannotExportError(
             f"ONNX has {kind} from opset {since} on; give opset_version={since} or a later one"
         ) from None
+    # An input's own `types` cannot be read in onnx 1.20.
+    named = {rule.type_param_str: rule.allowed_type_strs for rule in schema.type_constraints}
     return tuple(
         frozenset(
             word.removeprefix("tensor(").removesuffix(")")
-            for word in given.types
+            for word in named.get(given.type_str, [given.type_str])
             if word.startswith("tensor(")
         )
         for given in schema.inputs

@@ -3,8 +3,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gluonish as mx
+from gluonish.core.config import MXNET_MKLDNN_ENABLED
+from gluonish.gluon import nn
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import plain_convolution as plain
+from gluonish.kernels.generated import shifted_products
 from gluonish.ops.nn import convolution as reference
 from gluonish.ops.nn import deconvolution
 
@@ -105,7 +109,7 @@ def test_these_cases_use_shifted_planes(case: str) -> None:
         ((1, 8, 32, 32), (8, 8, 3, 3), 1),
         ((8, 16, 128, 128), (64, 16, 4, 4), 4),
         ((8, 64, 64, 64), (2, 64, 3, 3), 1),
-        ((1, 512, 28, 28), (512, 512, 3, 3), 1),
+        ((1, 256, 28, 28), (256, 256, 3, 3), 1),
     ],
 )
 def test_convolutions_that_blas_computes_faster(data: Any, weight: Any, stride: int) -> None:
@@ -149,6 +153,35 @@ def test_transposed_convolutions_are_those_of_the_reference(
     out = np.full((data[0], filters, *counts), np.nan, np.float32)
     plain._transposed(np, out, *arrays, **attrs)
     assert close(out, deconvolution._kernel, *arrays, **attrs)
+
+
+def _convolution_without_onednn(data: Any, weight: Any, *, hybrid: bool) -> Any:
+    layer = nn.Conv2D(len(weight), 3, padding=1, use_bias=False, in_channels=weight.shape[1])
+    layer.initialize(ctx=mx.cpu())
+    layer.weight.set_data(mx.nd.array(weight, ctx=mx.cpu()))
+    if hybrid:
+        layer.hybridize()
+    return layer(mx.nd.array(data, ctx=mx.cpu()))
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_layers_without_onednn_run_these_kernels(
+    hybrid: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attrs, data, weight, _, grad = made("shifted planes")
+    calls = []
+
+    def noted(*args: Any, **options: Any) -> None:
+        calls.append(args[0].shape)
+        shifted_products.products(*args, **options)
+
+    monkeypatch.setattr(plain, "products", noted)
+    with MXNET_MKLDNN_ENABLED.override(False):
+        out = _convolution_without_onednn(data, weight, hybrid=hybrid).asnumpy()
+    assert calls == [data.shape]
+    wanted = np.empty(grad.shape, np.float64)
+    reference._kernel(np, wanted, data.astype(float), weight.astype(float), **attrs)
+    np.testing.assert_allclose(out, wanted, rtol=0, atol=1e-4)
 
 
 def test_infinity_stays_in_its_windows() -> None:

@@ -55,11 +55,12 @@ def made(case: str) -> Made:
     ]
     rng = np.random.default_rng(len(case))
     shapes = shape, (filters, shape[1] // groups, *kernel), (shape[0], filters, *counts)
-    arrays = [rng.standard_normal(one).astype(np.float32) for one in shapes]
+    data, weight, grad = (rng.standard_normal(one).astype(np.float32) for one in shapes)
     names = ("kernel", "stride", "dilate", "pad", "num_group", "num_filter")
-    attrs = dict(zip(names, (kernel, stride, dilate, pad, groups, filters), strict=True))
+    values: Any = (kernel, stride, dilate, pad, groups, filters)
+    attrs = {**dict(zip(names, values, strict=True)), "layout": None, "no_bias": True}
     windows = Windows(shape[2:], (counts[0], counts[1]), kernel, stride, dilate, pad)
-    return {**attrs, "layout": None, "no_bias": True}, windows, *arrays
+    return attrs, windows, data, weight, grad
 
 
 def wanted(compute: Callable[..., None], shape: Any, *inputs: Any, **attrs: Any) -> Any:

@@ -10,12 +10,12 @@ import pytest
 
 import gluonish as mx
 from gluonish.core.errors import NotSupportedError
-from tests.onnx.exporting.judge import evaluated, exported
+from tests.onnx.exporting.judge import ATTENTION_OPSETS, evaluated, exported
 
 RANDOM = np.random.default_rng(3)
 MASK = RANDOM.standard_normal((2, 1, 5, 7)).astype(np.float32)
 MASK[:, :, 2] = -np.inf
-OPSETS = [None, 23, 25]
+OPSETS = [None, *ATTENTION_OPSETS]
 CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {}),
     ({"causal": True, "scale": 0.3}, {}),

@@ -12,6 +12,7 @@ from onnx import helper
 import gluonish as mx
 from gluonish.core.errors import FileFormatError
 from gluonish.onnx.importing import import_to_gluon
+from tests.onnx.exporting.judge import ATTENTION_OPSETS
 
 GOLDEN = Path(__file__).parents[2] / "golden/onnx_transformer.npz"
 with np.load(GOLDEN) as stored:
@@ -39,7 +40,7 @@ def test_files_compute_what_onnxruntime_does(case: str, hybridized: bool) -> Non
         np.testing.assert_allclose(got.asnumpy(), wanted, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("opset", [23, 25])
+@pytest.mark.parametrize("opset", ATTENTION_OPSETS)
 @pytest.mark.parametrize(
     ("attrs", "others"),
     [
