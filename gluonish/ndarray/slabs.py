@@ -4,13 +4,16 @@ Linux gives memory at the first write to each page. Pages of 2 MB, which NumPy a
 array has at least 4 MB, make products of one row 5 to 10 % faster than pages of 4 KB; but they must
 be found first, which takes a second for 500 MB where memory is fragmented, as on a machine that has
 run for some hours. So these arrays get small pages, and some seconds later, when the first results
-are there, a thread asks Linux to put large pages in their place.
+are there, a thread asks Linux to put large pages in their place. So do single arrays that live long
+(`small_pages`).
 """
 
 import ctypes
+import math
 import mmap
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 from weakref import ref
@@ -27,6 +30,7 @@ _MIN_NBYTES = 1 << 12  # A smaller array shares its pages with others in any cas
 _ALIGNMENT = 64  # a cache line, and the widest vector register
 _DELAY = 3.0  # seconds until large pages are asked for
 _STEP_NBYTES = 2 << 20
+LARGE_NBYTES = 4 << 20  # from which NumPy asks for large pages
 _COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1
 
 
@@ -50,9 +54,7 @@ class Slabs:
     def __exit__(self, *exc_info: object) -> None:
         self._free = np.empty(0, np.uint8)
         if self._maps:
-            Thread(
-                target=_join_pages, args=(self._maps,), name="gluonish pages", daemon=True
-            ).start()
+            _join_later(self._maps)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
         """Return a contiguous array whose values are not set.
@@ -82,12 +84,43 @@ class Slabs:
         return found
 
     def _map(self, nbytes: int) -> Array:
-        try:
-            memory = AnonymousMap(-1, nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        except OSError as error:
-            raise MemoryError(f"Unable to allocate {nbytes} bytes") from error
+        memory = _mapped(nbytes)
         self._maps.append(ref(memory))
         return np.frombuffer(memory, np.uint8)
+
+
+def small_pages(shape: tuple[int, ...], dtype: Any, *, join: bool = False) -> Array:
+    """Return zeros for long use, whose memory is committed at first use, without large pages.
+
+    Args:
+        shape: The shape.
+        dtype: The element type.
+        join: Whether to ask for large pages some seconds later: for operands of products.
+
+    Raises:
+        MemoryError: There is not enough memory.
+    """
+    kind = np.dtype(dtype)
+    nbytes = math.prod(shape) * kind.itemsize
+    if nbytes < LARGE_NBYTES or not _CAN_MAP:
+        return np.zeros(shape, kind)
+    memory = _mapped(-(-nbytes // _STEP_NBYTES) * _STEP_NBYTES)
+    if join:
+        _join_later([ref(memory)])
+    return np.frombuffer(memory, np.uint8)[:nbytes].view(kind).reshape(shape)
+
+
+def _mapped(nbytes: int) -> AnonymousMap:
+    try:
+        return AnonymousMap(-1, nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError) as error:
+        raise MemoryError(f"Unable to allocate {nbytes} bytes") from error
+
+
+def _join_later(maps: Sequence[ref[AnonymousMap]]) -> None:
+    thread = Thread(target=_join_pages, args=(maps,), name="gluonish pages", daemon=True)
+    with suppress(RuntimeError):  # no thread can start
+        thread.start()
 
 
 def _join_pages(maps: Sequence[ref[AnonymousMap]]) -> None:

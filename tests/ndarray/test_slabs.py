@@ -10,7 +10,7 @@ import pytest
 from gluonish.core.file_map import is_mapped
 from gluonish.core.operating_system import LINUX
 from gluonish.ndarray import slabs as module
-from gluonish.ndarray.slabs import Slabs
+from gluonish.ndarray.slabs import LARGE_NBYTES, Slabs, small_pages
 
 SHAPES = [
     (3,),
@@ -82,3 +82,50 @@ def test_joined_pages_keep_their_values(monkeypatch: pytest.MonkeyPatch) -> None
             assert not thread.is_alive()
     for number, array in zip((0, 1, 2, 3, 5, 6, 7), arrays, strict=True):
         assert (array == np.arange(number, number + len(array))).all()
+
+
+@pytest.mark.parametrize("nbytes", [0, 12, LARGE_NBYTES - 4, LARGE_NBYTES, 3 * LARGE_NBYTES + 4])
+@pytest.mark.parametrize("join", [False, True])
+def test_small_pages_are_zeros_of_no_file(
+    nbytes: int, join: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_DELAY", 0.0)
+    array = small_pages((nbytes // 4,), "float32", join=join)
+    assert array.shape == (nbytes // 4,)
+    assert array.dtype == np.float32
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
+    assert not is_mapped(array)
+    assert not array.any()
+    array[...] = 3
+    assert (array == 3).all()
+
+
+def test_small_pages_that_no_memory_has_are_refused() -> None:
+    for size in (1 << 59, 1 << 61, 1 << 80):
+        with pytest.raises((MemoryError, ValueError)):
+            small_pages((size,), "float32")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_of_small_pages_comes_at_first_use_and_goes_with_the_array() -> None:
+    def resident() -> int:
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    before = resident()
+    array = small_pages((64 << 20,), "uint8")
+    assert resident() - before < 16 << 20
+    array[...] = 1
+    assert resident() - before > 48 << 20
+    del array
+    assert resident() - before < 16 << 20
+
+
+def test_a_system_without_new_threads_leaves_small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert not small_pages((LARGE_NBYTES,), "uint8", join=True).any()
