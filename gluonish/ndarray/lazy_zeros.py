@@ -17,15 +17,26 @@ from gluonish_engine import Var
 _LAZY_NBYTES = 1 << 20
 
 
-def lazy_zeros(shape: Shape, ctx: Context, dtype: Any, stype: str) -> NDArray:
-    """Return zeros; the memory of large arrays on the CPU is committed at first use.
+def lazy_zeros(
+    shape: Shape, ctx: Context, dtype: Any, stype: str, *, join: bool = False, commit: bool = False
+) -> NDArray:
+    """Return zeros for long use; the memory of large arrays on the CPU is committed at first use.
 
     Otherwise weights loaded for inference would take twice their memory, and loading would take
     1.5 times as long. While allocations are observed, zeros are allocated as usual.
+
+    Args:
+        shape: The shape.
+        ctx: The device.
+        dtype: The element type.
+        stype: The storage type.
+        join: See `gluonish.ndarray.slabs.small_pages`.
+        commit: The same.
     """
     spec = Spec(shape, normalize_dtype(dtype))
     device = device_of(ctx)
     if stype == "default" and device.empty is np.empty and spec.nbytes >= _LAZY_NBYTES:
         with suppress(MemoryError):  # `zeros` raises an error with a description
-            return NDArray(small_pages(shape, spec.dtype), spec, device, Var())
+            raw = small_pages(shape, spec.dtype, join=join, commit=commit)
+            return NDArray(raw, spec, device, Var())
     return zeros(shape, ctx, dtype, stype)

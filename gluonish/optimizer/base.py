@@ -466,7 +466,7 @@ def clip_limit(optimizer: Optimizer) -> float:
 def zeros_like(weight: NDArray, *, dense: bool = False) -> NDArray:
     """Return zeros like a weight, not recorded by autograd; ``dense`` even for a sparse weight."""
     stype = "default" if dense else weight.stype
-    return lazy_zeros(weight.shape, weight.context, weight.dtype, stype)
+    return lazy_zeros(weight.shape, weight.context, weight.dtype, stype, commit=True)
 
 
 create = Optimizer.create_optimizer
