@@ -479,10 +479,10 @@ def test_the_array_that_an_initializer_filled_is_the_value() -> None:
             filled.append(arr)
 
     parameter = Parameter("w", shape=(4, 0), allow_deferred_init=True, init=Kept())
-    parameter.initialize()
+    parameter.initialize(ctx=cpu())
     parameter.shape = (4, 2)
     parameter._finish_deferred_init()
-    assert np.shares_memory(parameter.data()._data, filled[0]._data)  # no second copy
+    assert np.shares_memory(parameter.data(cpu())._data, filled[0]._data)  # no second copy
     np.testing.assert_array_equal(parameter.data().asnumpy(), np.full((4, 2), 3))
 
 
