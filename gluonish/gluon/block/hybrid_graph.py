@@ -221,7 +221,8 @@ class HybridGraph:
         self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
         _finish_deferred(block, self._parameters, traced, arrays)
         if recording.mode.get() & recording.RECORDING:  # a backward pass will write gradients
-            commit_soon(x._data for p in self._parameters for x in (p._grads or {}).values())
+            gradients = (x for p in self._parameters for x in (p._grads or {}).values())
+            commit_soon(x._data for x in gradients if x.stype == "default")
         if options.partition_if_dynamic or not any(self._dynamic):
             partitioned = partitioned_outputs(block, traced, arrays, options.backends)
             if partitioned is not None:

@@ -13,7 +13,16 @@ from gluonish.gluon.block import hybrid_graph
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.hybrid_graph import HybridGraph
 from gluonish.gluon.block.tracing import is_symbolic
-from gluonish.gluon.nn import ELU, GELU, BatchNorm, Dense, Dropout, HybridSequential, LeakyReLU
+from gluonish.gluon.nn import (
+    ELU,
+    GELU,
+    BatchNorm,
+    Dense,
+    Dropout,
+    Embedding,
+    HybridSequential,
+    LeakyReLU,
+)
 from gluonish.ndarray import NDArray, ones
 
 
@@ -181,3 +190,14 @@ def test_a_call_that_is_not_recorded_commits_no_gradients(monkeypatch: pytest.Mo
     net = Dense(2)
     net.initialize()
     _graph(net)
+
+
+def test_a_recorded_call_commits_no_sparse_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    committed: list[object] = []
+    monkeypatch.setattr(hybrid_graph, "commit_soon", committed.extend)
+    net = Embedding(4, 2, sparse_grad=True)
+    net.initialize()
+    net.hybridize()
+    with record():
+        net(ones((3,)))
+    assert not committed
