@@ -49,10 +49,14 @@ class AnonymousMap(mmap.mmap):
     """Memory that the system gave directly, of no file."""
 
 
+def memory_of(raw: Any) -> Any:
+    """Return the object that owns the memory of a raw array."""
+    while isinstance(raw, np.ndarray) and raw.base is not None:
+        raw = raw.base
+    return raw.obj if isinstance(raw, memoryview) else raw
+
+
 def is_mapped(raw: Any) -> bool:
     """Whether the memory of a raw array is a mapped file."""
-    while isinstance(raw, np.ndarray):
-        raw = raw.base
-    if isinstance(raw, memoryview):
-        raw = raw.obj
-    return isinstance(raw, mmap.mmap) and not isinstance(raw, AnonymousMap)
+    memory = memory_of(raw)
+    return isinstance(memory, mmap.mmap) and not isinstance(memory, AnonymousMap)

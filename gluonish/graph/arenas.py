@@ -11,9 +11,12 @@ uses only an arena that was last used on its own stream.
 
 from collections import deque
 from collections.abc import Hashable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary, ref
+
+import numpy as np
 
 from gluonish.core.config import MXNET_EXEC_NUM_TEMP
 from gluonish.core.context import Context
@@ -24,6 +27,7 @@ from gluonish.core.out_of_memory import empty_or_raise
 from gluonish.graph.idle_memory import drop_idle, mark_used
 from gluonish.graph.instructions import Values
 from gluonish.graph.memory_plan import ALIGNMENT
+from gluonish.ndarray.slabs import LARGE_NBYTES, small_pages
 
 # Idle arenas of a plan, so that memory stays bounded after a burst of calls. MXNET_EXEC_NUM_TEMP
 # limits large arenas.
@@ -113,7 +117,7 @@ class Arenas:
                 arena = self._pop_used_on(self._current_stream())
         except IndexError:
             owner = f"{self._name}:arena"
-            raw = aligned_empty(self._device, self._nbytes, owner)
+            raw = aligned_empty(self._device, self._nbytes, owner, lasting=self._keep)
             arena = Arena(raw, (self._device.context, owner))
         if self._most and not self._keep:
             mark_used(arena, self._nbytes, self._drop)
@@ -140,17 +144,21 @@ class Arenas:
         raise IndexError
 
 
-def aligned_empty(device: Device, nbytes: int, owner: str) -> Any:
+def aligned_empty(device: Device, nbytes: int, owner: str, *, lasting: bool = False) -> Any:
     """Allocate bytes that start at a cache line.
 
     Args:
         owner: Name of the allocation in messages and profiles.
+        lasting: Whether it lives as long as a plan; then memory need not be cached when freed.
 
     Raises:
         OutOfMemoryError: There is not enough memory.
     """
     if not (device.is_host and nbytes):
         return empty_or_raise(device, (nbytes,), UINT8, owner)
+    if lasting and nbytes >= LARGE_NBYTES and device.empty is np.empty:  # nobody observes it
+        with suppress(MemoryError):
+            return small_pages((nbytes,), UINT8, join=True)
     raw = empty_or_raise(device, (nbytes + ALIGNMENT,), UINT8, owner)
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + nbytes]

@@ -117,7 +117,7 @@ class States:
             state = self._idle.pop().state
         except IndexError:
             owner = f"{self._name}:kept for backward"
-            raw = aligned_empty(self._device, self._nbytes, owner)
+            raw = aligned_empty(self._device, self._nbytes, owner, lasting=self._keep)
             state = State(raw, (self._device.context, owner))
         if not self._keep and self._idle.maxlen:
             mark_used(state, self._nbytes, self._drop)

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
-import gluonish.ndarray as nd
 from gluonish.core.call_errors import explained
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
@@ -17,6 +16,7 @@ from gluonish.core.number_check import check_numbers
 from gluonish.core.object_repr import arguments_repr
 from gluonish.lr_scheduler import LRScheduler
 from gluonish.ndarray import NDArray
+from gluonish.ndarray.lazy_zeros import lazy_zeros
 from gluonish.optimizer.arguments import (
     check_aggregate_num,
     check_arguments,
@@ -466,7 +466,7 @@ def clip_limit(optimizer: Optimizer) -> float:
 def zeros_like(weight: NDArray, *, dense: bool = False) -> NDArray:
     """Return zeros like a weight, not recorded by autograd; ``dense`` even for a sparse weight."""
     stype = "default" if dense else weight.stype
-    return nd.zeros(weight.shape, weight.context, weight.dtype, stype)
+    return lazy_zeros(weight.shape, weight.context, weight.dtype, stype, commit=True)
 
 
 create = Optimizer.create_optimizer

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.ndarray import NDArray, array
+from gluonish.core.operating_system import LINUX
+from gluonish.ndarray import NDArray, array, zeros
 from gluonish.optimizer import LARS, LBSGD, Nadam, Optimizer, Updater, create, get_updater
 from gluonish.optimizer.states import ArrayState, load_states
 
@@ -124,3 +125,17 @@ def test_files_do_not_hold_the_learning_rates_of_single_weights() -> None:
     other.optimizer.set_learning_rate(0.5)
     other(0, array([1.0]), weight)
     assert weight.asscalar() == -1.0 - (0.5 * 0.5 * 1.0 + 0.5)
+
+
+@pytest.mark.skipif(not LINUX, reason="memory is committed on Linux only")
+def test_states_of_large_weights_are_zeros_in_committed_memory() -> None:
+    def resident() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    weight = zeros((4096, 4096))
+    weight.wait_to_read()
+    before = resident()
+    state = create("sgd", momentum=0.9).create_state(0, weight)
+    assert resident() - before > 48 << 20
+    assert not state.asnumpy().any()

@@ -38,6 +38,7 @@ from gluonish.graph.pytree import Structure, regroup
 from gluonish.graph.source_lines import innermost
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import CHECKED, HOOKED
+from gluonish.ndarray.slabs import commit_soon
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol import NameManager, Symbol
@@ -219,6 +220,9 @@ class HybridGraph:
         # Whether shapes depend on values, in inference and in training.
         self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
         _finish_deferred(block, self._parameters, traced, arrays)
+        if recording.mode.get() & recording.RECORDING:  # a backward pass will write gradients
+            gradients = (x for p in self._parameters for x in (p._grads or {}).values())
+            commit_soon(x._data for x in gradients if x.stype == "default")
         if options.partition_if_dynamic or not any(self._dynamic):
             partitioned = partitioned_outputs(block, traced, arrays, options.backends)
             if partitioned is not None:

@@ -14,7 +14,8 @@ from gluonish.core.file_map import is_mapped
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape
 from gluonish.initializer import InitDesc, Initializer, RNNFused, create
-from gluonish.ndarray import NDArray, zeros
+from gluonish.ndarray import NDArray
+from gluonish.ndarray.lazy_zeros import lazy_zeros
 from gluonish.numpy.array import gluon_array
 
 
@@ -214,11 +215,11 @@ class Deferred(NamedTuple):
     data: NDArray | None
 
     def values(self, name: str, shape: Shape, dtype: Any) -> NDArray:
-        """Return the initial values of a parameter."""
+        """Return the initial values of a parameter; a new array, unless values were set."""
         if self.data is not None:
             return self.data
         # Initializers need an axis, so a scalar is filled as an array of shape (1,).
-        filled: NDArray = gluon_array(zeros(shape or (1,), cpu(), dtype))
+        filled: NDArray = gluon_array(lazy_zeros(shape or (1,), cpu(), dtype, "default", join=True))
         if isinstance(self.init, str | Initializer):
             outer = self.default_init
             if isinstance(self.init, RNNFused) and isinstance(outer, str | Initializer):

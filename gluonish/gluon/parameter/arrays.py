@@ -1,14 +1,10 @@
 """The arrays of a Parameter: its values and gradient on each of its devices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NoReturn, Protocol
-
-import numpy as np
 
 from gluonish.autograd import mark_variables, pause
 from gluonish.core.context import Context, cpu
-from gluonish.core.device import device_of
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
@@ -19,39 +15,23 @@ from gluonish.core.errors import (
 from gluonish.core.memory_owners import MemoryOwner, register_memory_owner
 from gluonish.core.mxnet_rules import follows_mxnet2
 from gluonish.core.numpy_mode import is_np_shape
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Shape
 from gluonish.core.versions import Version
 from gluonish.gluon.parameter.arguments import Deferred, array_on, as_shape, check_fits, mean_on_cpu
 from gluonish.gluon.parameter.paths import described
 from gluonish.ndarray import NDArray, arange, recording, reset_arrays, zeros
+from gluonish.ndarray.lazy_zeros import lazy_zeros
 from gluonish.numpy.array import gluon_array
 from gluonish.symbol import Symbol
-from gluonish_engine import Var
-
-_LAZY_NBYTES = 1 << 20
 
 
 def attach_gradients(
     data: Mapping[Context, NDArray], dtype: Any, stype: str, grad_req: str
 ) -> dict[Context, NDArray]:
     """Attach zero gradients to a parameter's arrays, and return them by device."""
-    made = {ctx: gluon_array(_zeros(x.shape, ctx, dtype, stype)) for ctx, x in data.items()}
+    made = {ctx: gluon_array(lazy_zeros(x.shape, ctx, dtype, stype)) for ctx, x in data.items()}
     mark_variables(list(data.values()), list(made.values()), grad_req)
     return made
-
-
-def _zeros(shape: Shape, ctx: Context, dtype: Any, stype: str) -> NDArray:
-    """Return zeros; the memory of large arrays on the CPU is committed at first use.
-
-    Otherwise weights loaded for inference would take twice their memory, and loading would take
-    1.5 times as long. While allocations are observed, zeros are allocated as usual.
-    """
-    spec = Spec(shape, normalize_dtype(dtype))
-    device = device_of(ctx)
-    if stype == "default" and device.empty is np.empty and spec.nbytes >= _LAZY_NBYTES:
-        with suppress(MemoryError):  # `zeros` raises an error with a description
-            return NDArray(np.zeros(shape, spec.dtype), spec, device, Var())
-    return zeros(shape, ctx, dtype, stype)
 
 
 def zero_arrays(arrays: Iterable[NDArray]) -> None:

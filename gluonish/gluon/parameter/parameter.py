@@ -224,7 +224,8 @@ class Parameter(ParameterArrays, Movable):
             try:
                 with pause(), NewKeys():
                     data = deferred.values(self._full_name, shape, self._dtype)
-                    copies = self._copies(data, deferred.contexts)
+                    is_new = deferred.data is None and shape != ()
+                    copies = self._copies(data, deferred.contexts, donated=is_new)
                     arrays, gradients = self._with_gradients(copies)
             except OutOfMemoryError as error:
                 raise OutOfMemoryError(f"{described(self)}: {error}") from error

@@ -9,10 +9,20 @@ from gluonish.autograd import pause, record, train_mode
 from gluonish.core.context import cpu
 from gluonish.core.errors import ParameterError
 from gluonish.core.random_state import seed
+from gluonish.gluon.block import hybrid_graph
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.hybrid_graph import HybridGraph
 from gluonish.gluon.block.tracing import is_symbolic
-from gluonish.gluon.nn import ELU, GELU, BatchNorm, Dense, Dropout, HybridSequential, LeakyReLU
+from gluonish.gluon.nn import (
+    ELU,
+    GELU,
+    BatchNorm,
+    Dense,
+    Dropout,
+    Embedding,
+    HybridSequential,
+    LeakyReLU,
+)
 from gluonish.ndarray import NDArray, ones
 
 
@@ -157,3 +167,37 @@ def test_a_shape_that_does_not_follow_from_the_inputs_is_refused() -> None:
     net.hybridize()
     with pytest.raises(ParameterError, match=r"_w: expected a .*shape.*pass in_units"):
         net(ones((2, 3)))
+
+
+def test_the_first_recorded_call_has_the_memory_of_gradients_committed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    committed: list[tuple[int, ...]] = []
+    monkeypatch.setattr(
+        hybrid_graph, "commit_soon", lambda arrays: committed.extend(x.shape for x in arrays)
+    )
+    net = Dense(2)
+    net.bias.grad_req = "null"
+    net.initialize()
+    net.hybridize()
+    with record():
+        net(ones((2, 3)))
+    assert committed == [(2, 3)]  # of the weight, whose shape was not known before
+
+
+def test_a_call_that_is_not_recorded_commits_no_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hybrid_graph, "commit_soon", lambda arrays: pytest.fail("no backward pass"))
+    net = Dense(2)
+    net.initialize()
+    _graph(net)
+
+
+def test_a_recorded_call_commits_no_sparse_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    committed: list[object] = []
+    monkeypatch.setattr(hybrid_graph, "commit_soon", committed.extend)
+    net = Embedding(4, 2, sparse_grad=True)
+    net.initialize()
+    net.hybridize()
+    with record():
+        net(ones((3,)))
+    assert not committed

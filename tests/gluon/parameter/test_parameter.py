@@ -468,3 +468,28 @@ def test_zero_grad_reaches_all_devices_and_storage_types() -> None:
         parameter.zero_grad()
         assert [g.asnumpy().any() for g in parameter.list_grad()] == [False, False]
     Parameter("z", shape=(1,), grad_req="null").zero_grad()
+
+
+def test_the_array_that_an_initializer_filled_is_the_value() -> None:
+    filled: list[NDArray] = []
+
+    class Kept(initializer.Initializer):
+        def _init_weight(self, name: str, arr: NDArray) -> None:
+            arr[:] = 3
+            filled.append(arr)
+
+    parameter = Parameter("w", shape=(4, 0), allow_deferred_init=True, init=Kept())
+    parameter.initialize(ctx=cpu())
+    parameter.shape = (4, 2)
+    parameter._finish_deferred_init()
+    assert np.shares_memory(parameter.data(cpu())._data, filled[0]._data)  # no second copy
+    np.testing.assert_array_equal(parameter.data().asnumpy(), np.full((4, 2), 3))
+
+
+def test_values_set_before_the_shape_is_known_are_copied() -> None:
+    parameter = deferred()
+    value = ones((3, 2))
+    parameter.set_data(value)
+    parameter._finish_deferred_init()
+    value[:] = 5
+    np.testing.assert_array_equal(parameter.data().asnumpy(), np.ones((3, 2)))
