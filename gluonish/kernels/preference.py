@@ -18,6 +18,7 @@ from gluonish.ops.registry import Operator
 # then kernels of classic operators for the NumPy operators that compute the same.
 IN_ORDER = (
     "numpy.narrow_sums",
+    "generated.dense_products",
     "numpy.dense",
     "numpy.dot",
     "generated.random_numbers",

@@ -40,33 +40,58 @@ define void @gluonish_chunk(i64 %begin, i64 %end, i64 %params) noinline {
 }
 """
 
-# Each thread of the team claims the next chunk until none is left, so that a thread that starts
-# late or is interrupted does less. There are four chunks for each thread, none below the grain; all
-# but the shortest begin at a multiple of 64 elements. So threads do not share cache lines, and the
-# scalar loop after full vectors computes the same elements for any number of threads and chunks.
+# Each thread of the team claims a chunk until none is left, so that a thread that starts late or is
+# interrupted does less. There are four chunks for each thread, fewer if they would be below the
+# grain; if more chunks than threads, equal ones, as many for each thread. Long chunks begin at a
+# multiple of 64 elements: threads do not share cache lines, and the scalar loop after full vectors
+# computes the same elements for any number of threads and chunks.
+#
+# The calling thread takes chunks from the first on, the others from the last: with two threads,
+# kernels that follow each other on the same arrays find the halves in the caches of the cores that
+# used them before. The stack that the work is on tells the calling thread; a wrong answer would
+# only change the order of the chunks.
 _LAUNCHER = """
-%team_work = type { i64, i64, i64, i64 }
+%team_work = type { i64, i64, i64, i64, i64, i64, i64 }
 
 declare void @gluonish_chunk(i64, i64, i64)
 
 define internal void @gluonish_team(%team_work* %work) {
 entry:
-  %next = getelementptr %team_work, %team_work* %work, i64 0, i32 0
+  %here = alloca i64
+  %here.at = ptrtoint i64* %here to i64
+  %work.at = ptrtoint %team_work* %work to i64
+  %above = sub i64 %work.at, %here.at
+  %calls = icmp ult i64 %above, 65536
+  %claimed.at = getelementptr %team_work, %team_work* %work, i64 0, i32 0
   %extent.at = getelementptr %team_work, %team_work* %work, i64 0, i32 1
   %chunk.at = getelementptr %team_work, %team_work* %work, i64 0, i32 2
   %params.at = getelementptr %team_work, %team_work* %work, i64 0, i32 3
+  %count.at = getelementptr %team_work, %team_work* %work, i64 0, i32 4
+  %front.at = getelementptr %team_work, %team_work* %work, i64 0, i32 5
+  %back.at = getelementptr %team_work, %team_work* %work, i64 0, i32 6
   %extent = load i64, i64* %extent.at
   %chunk = load i64, i64* %chunk.at
   %params = load i64, i64* %params.at
+  %count = load i64, i64* %count.at
   br label %take
 take:
-  %begin = atomicrmw add i64* %next, i64 %chunk monotonic
-  %some = icmp slt i64 %begin, %extent
-  br i1 %some, label %run, label %done
+  %before = atomicrmw add i64* %claimed.at, i64 1 monotonic
+  %some = icmp slt i64 %before, %count
+  br i1 %some, label %claim, label %done
+claim:
+  br i1 %calls, label %first, label %last
+first:
+  %front = atomicrmw add i64* %front.at, i64 1 monotonic
+  br label %run
+last:
+  %back = atomicrmw sub i64* %back.at, i64 1 monotonic
+  br label %run
 run:
+  %number = phi i64 [ %front, %first ], [ %back, %last ]
+  %begin = mul i64 %number, %chunk
   %after = add i64 %begin, %chunk
-  %last = icmp sgt i64 %after, %extent
-  %end = select i1 %last, i64 %extent, i64 %after
+  %cut = icmp sgt i64 %after, %extent
+  %end = select i1 %cut, i64 %extent, i64 %after
   call void @gluonish_chunk(i64 %begin, i64 %end, i64 %params)
   br label %take
 done:
@@ -96,16 +121,41 @@ together:
   %rows = icmp slt i64 %enough, 64
   %more = add i64 %enough, 63
   %even.params = and i64 %more, -64
-  %chunk = select i1 %rows, i64 %enough, i64 %even.params
+  %most = select i1 %rows, i64 %enough, i64 %even.params
+  %least.end = add i64 %extent, %most
+  %least.less = sub i64 %least.end, 1
+  %least = udiv i64 %least.less, %most
+  %many = icmp ugt i64 %least, %threads
+  %least.up = add i64 %least, %threads
+  %least.over = sub i64 %least.up, 1
+  %turns = udiv i64 %least.over, %threads
+  %each = mul i64 %turns, %threads
+  %each.end = add i64 %extent, %each
+  %each.less = sub i64 %each.end, 1
+  %part = udiv i64 %each.less, %each
+  %part.more = add i64 %part, 63
+  %part.aligned = and i64 %part.more, -64
+  %equal = select i1 %rows, i64 %part, i64 %part.aligned
+  %chunk = select i1 %many, i64 %equal, i64 %most
+  %rounded = add i64 %extent, %chunk
+  %less = sub i64 %rounded, 1
+  %count = udiv i64 %less, %chunk
+  %final = sub i64 %count, 1
   %work = alloca %team_work
-  %next = getelementptr %team_work, %team_work* %work, i64 0, i32 0
+  %claimed.at = getelementptr %team_work, %team_work* %work, i64 0, i32 0
   %extent.at = getelementptr %team_work, %team_work* %work, i64 0, i32 1
   %chunk.at = getelementptr %team_work, %team_work* %work, i64 0, i32 2
   %params.at = getelementptr %team_work, %team_work* %work, i64 0, i32 3
-  store i64 0, i64* %next
+  %count.at = getelementptr %team_work, %team_work* %work, i64 0, i32 4
+  %front.at = getelementptr %team_work, %team_work* %work, i64 0, i32 5
+  %back.at = getelementptr %team_work, %team_work* %work, i64 0, i32 6
+  store i64 0, i64* %claimed.at
   store i64 %extent, i64* %extent.at
   store i64 %chunk, i64* %chunk.at
   store i64 %params, i64* %params.at
+  store i64 %count, i64* %count.at
+  store i64 0, i64* %front.at
+  store i64 %final, i64* %back.at
   %function = inttoptr i64 %parallel to void (void (%team_work*)*, %team_work*, i32, i32)*
   %team = trunc i64 %threads to i32
   call void %function(void (%team_work*)* @gluonish_team, %team_work* %work, i32 %team, i32 0)

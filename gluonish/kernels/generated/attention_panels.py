@@ -138,6 +138,7 @@ def multiply(
     right: Matrix,
     start: Callable[[Value], list[Value]],
     end: Callable[[Value, list[Value]], None],
+    together: Sequence[int] = (_ROWS, 1),
 ) -> None:
     """Multiply a matrix by one with as many columns as a panel.
 
@@ -148,6 +149,8 @@ def multiply(
         right: Matrix (inner, `panel_width`) of float32, with contiguous rows.
         start: Called with the number of a row; returns the vectors that the products are added to.
         end: Called with the number of a row, and the sums.
+        together: How many rows are computed together: as many as there are left for, else the next
+            number; the last is 1.
     """
 
     def some(first: Value, count: int) -> None:
@@ -176,12 +179,13 @@ def multiply(
             end(code.sum(first, i), sums[i * vectors() : (i + 1) * vectors()])
 
     full_inner = code.product(code.divide(inner, code.number(_UNROLLED))[0], _UNROLLED)
-    full, _ = code.divide(rows, code.number(_ROWS))
-    full = code.product(full, _ROWS)
-    with code.loop(0, full, _ROWS) as first:
-        some(first, _ROWS)
-    with code.loop(full, rows) as first:
-        some(first, 1)
+    done: Value | int = 0
+    for count in together:
+        groups, _ = code.divide(code.difference(rows, done), code.number(count))
+        stop = code.sum(done, code.product(groups, count))
+        with code.loop(done, stop, count) as first:
+            some(first, count)
+        done = stop
 
 
 def multiply_to_panel(
