@@ -4,8 +4,8 @@ The elements to normalize together lie ``inner`` elements apart. A tile has neig
 of the inner axes, with all their elements, which stay in the second-level cache between the
 readings. Means and sums of squared deviations take one reading: those of eight elements at a time
 are merged (Chan, Golub and LeVeque, Updating Formulae and a Pairwise Algorithm for Computing Sample
-Variances, 1979). Loops run along the inner axes, where memory is contiguous; sums of each position
-are in ``lanes``.
+Variances, 1979); there is nothing to merge with the first ones, even if their squares are infinite.
+Loops run along the inner axes, where memory is contiguous; sums of each position are in ``lanes``.
 
 The gradients of gamma and beta sum the rows of a tile in float32, and the tiles in float64, with
 separate sums for each chunk of tiles. Neither tiles nor chunks depend on the number of threads, so
@@ -81,8 +81,8 @@ def body(begin, end, params):
                     squares = squares + ((a4 * a4 + a5 * a5) + (a6 * a6 + a7 * a7))
                     change = average - lanes[mean + j]
                     lanes[mean + j] = lanes[mean + j] + change * part
-                    squares = squares + change * change * weight
-                    lanes[scale + j] = lanes[scale + j] + squares
+                    more = select(weight > float32(0), change * change * weight, float32(0))
+                    lanes[scale + j] = lanes[scale + j] + (squares + more)
             for c in range(full, count):
                 at = base + c * inner
                 part = float32(1.0 / float64(c + 1))
@@ -91,7 +91,8 @@ def body(begin, end, params):
                     independent()
                     change = x[at + j] - lanes[mean + j]
                     lanes[mean + j] = lanes[mean + j] + change * part
-                    lanes[scale + j] = lanes[scale + j] + change * change * weight
+                    more = select(weight > float32(0), change * change * weight, float32(0))
+                    lanes[scale + j] = lanes[scale + j] + more
             for j in range(n):
                 independent()
                 means[place + j] = lanes[mean + j]

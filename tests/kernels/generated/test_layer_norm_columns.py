@@ -118,6 +118,23 @@ def test_16_bit_floats_are_rounded_once(dtype: Any, wide: bool) -> None:
         assert np.abs(found.astype(np.float64) - exact).max() < 4 * step * np.abs(exact).max()
 
 
+@pytest.mark.parametrize("place", [0, 3, 9, 30, 36])
+@pytest.mark.parametrize("count", [5, 37])
+def test_a_deviation_whose_square_is_infinite_ruins_its_own_position_only(
+    count: int, place: int
+) -> None:
+    x = _inputs((3, count, 9), 1)
+    x["data"][1, place % count, 4] = 1e30
+    y, mean, std = _run(x, 1, backward=False)
+    assert std[1, 0, 4] == np.inf
+    np.testing.assert_allclose(mean[1, 0, 4], 1e30 / count, rtol=1e-6)
+    np.testing.assert_array_equal(y[1, :, 4], x["beta"])
+    x["data"][1, :, 4] = 0
+    for found, exact in zip((y, mean, std), _expected(x, 1)[0], strict=True):
+        found[1, :, 4] = exact[1, :, 4]
+        np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-5)
+
+
 def test_strided_arrays_are_left_to_others() -> None:
     fast = next(k for k in LAYER_NORM.fast_kernels if k.name.endswith("_columns"))
     data = np.zeros((4, 6, 32), np.float32)[:, :, ::2]
