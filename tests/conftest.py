@@ -69,7 +69,7 @@ _LONG = (
     "test_tutorials",
 )
 _LONG_MARKERS = ("dist", "gpu", "slow")
-_FEW = 16  # cases of a test function that takes no long time, which are always run
+_FEW = 12  # cases of a test function that takes no long time, which are always run
 
 
 def _no_gpu_reason() -> str | None:
