@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gluonish.core.config import is_set
+from gluonish.core.file_map import AnonymousMap
 from gluonish.core.operating_system import LINUX, machine_nbytes
 
 
@@ -25,7 +26,7 @@ class MemoryInfo(NamedTuple):
         free: Memory that the driver or the system can still allocate.
         total: Memory of the device.
         used: Memory in use by this process: on a GPU, blocks of arrays; on a CPU, all allocations
-            of the C library.
+            of the C library, and arrays in memory of their own.
         held: Cached memory, which `Context.empty_cache` releases.
         peak: Maximum of ``used`` on a GPU; of resident memory on a CPU.
     """
@@ -195,7 +196,8 @@ def memory_info() -> MemoryInfo:
     if counter is None:
         return MemoryInfo(available, total, _kibibytes("/proc/self/status", "VmRSS", 0), 0, peak)
     counts = counter()
-    return MemoryInfo(available, total, counts.in_use + counts.mapped, counts.free, peak)
+    used = counts.in_use + counts.mapped + AnonymousMap.total_nbytes()
+    return MemoryInfo(available, total, used, counts.free, peak)
 
 
 def _kibibytes(path: str, name: str, missing: int) -> int:

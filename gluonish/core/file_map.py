@@ -11,7 +11,7 @@ caller or `GLUONISH_MAP_FILES` requests a map; and a network copies its weights 
 import mmap
 import os
 import stat
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 
@@ -46,7 +46,31 @@ def private_map(file: BinaryIO, enabled: bool | None = None) -> mmap.mmap | None
 
 
 class AnonymousMap(mmap.mmap):
-    """Memory that the system gave directly, of no file."""
+    """Memory of no file, which the system gives directly, and which no allocator counts.
+
+    Args:
+        nbytes: The size.
+
+    Raises:
+        OSError: The system has no such memory.
+        OverflowError: No system has it.
+    """
+
+    _sizes: ClassVar[dict[int, int]] = {}  # in bytes, of all that exist
+
+    def __new__(cls, nbytes: int) -> Self:
+        """Map the memory."""
+        made = super().__new__(cls, -1, nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        cls._sizes[id(made)] = nbytes
+        return made
+
+    def __del__(self) -> None:
+        self._sizes.pop(id(self), None)
+
+    @classmethod
+    def total_nbytes(cls) -> int:
+        """Return the size of all of them together."""
+        return sum([*cls._sizes.values()])  # a copy, as other threads may add some
 
 
 def memory_of(raw: Any) -> Any:

@@ -11,7 +11,6 @@ large pages in their place.
 
 import ctypes
 import math
-import mmap
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -132,7 +131,7 @@ def commit_soon(arrays: Iterable[Any]) -> None:
 
 def _mapped(nbytes: int) -> AnonymousMap:
     try:
-        return AnonymousMap(-1, nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        return AnonymousMap(nbytes)
     except (OSError, OverflowError) as error:
         raise MemoryError(f"Unable to allocate {nbytes} bytes") from error
 

@@ -1,11 +1,12 @@
 """The figures of a CPU's memory move with what the process does."""
 
+import gc
 import sys
 from pathlib import Path
 
 import pytest
 
-from gluonish import nd
+from gluonish import autograd, gluon, nd
 from gluonish.core import cpu_memory
 from gluonish.core.context import cpu
 
@@ -27,6 +28,32 @@ def test_used_and_held_follow_an_array() -> None:
     after = cpu().memory_info()
     assert during.used - after.used > 0.9 * SIZE
     assert after.reserved == after.used + after.held
+
+
+@glibc
+def test_used_follows_parameters_gradients_states_and_memory_of_graphs() -> None:
+    def train() -> tuple[gluon.Trainer, gluon.Block]:
+        net = gluon.nn.Dense(1000, in_units=2500)  # of SIZE bytes
+        net.initialize()
+        net.hybridize(static_alloc=True)
+        trainer = gluon.Trainer(net.collect_params(), "sgd", {"momentum": 0.9})
+        with autograd.record():
+            loss = net(nd.ones((2, 2500)))
+        loss.backward()
+        trainer.step(1)
+        nd.waitall()
+        return trainer, net
+
+    train()  # what is made once is there then
+    gc.collect()
+    before = cpu().memory_info().used
+    made = train()
+    during = cpu().memory_info().used
+    assert during - before > 2.9 * SIZE  # values, gradients, momentum
+    del made
+    gc.collect()
+    nd.waitall()
+    assert during - cpu().memory_info().used > 2.5 * SIZE
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
