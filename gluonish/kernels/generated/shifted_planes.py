@@ -77,15 +77,15 @@ def forward_sums(windows: Windows, channels: int) -> Sums:
             windows.kernel, windows.stride, windows.dilate, strict=True
         )
     ]
-    places = [(y, x) for y in pixels[0] for x in pixels[1]]
-    phases = tuple(sorted({(y[1], x[1]) for y, x in places}))
+    elements = [(y, x) for y in pixels[0] for x in pixels[1]]
+    phases = tuple(sorted({(y[1], x[1]) for y, x in elements}))
     extent = tuple(
         count + max(shift for shift, _ in along)
         for count, along in zip(windows.counts, pixels, strict=True)
     )
     planes = Planes(windows.size, (extent[0], extent[1]), windows.stride, windows.pad, phases)
     shifts = [
-        phases.index((y[1], x[1])) * planes.elements + y[0] * extent[1] + x[0] for y, x in places
+        phases.index((y[1], x[1])) * planes.elements + y[0] * extent[1] + x[0] for y, x in elements
     ]
     offsets = _offsets(planes, channels, shifts)
     return Sums(planes, windows.counts, (0, 0), (1, 1), np.arange(len(shifts)), offsets)

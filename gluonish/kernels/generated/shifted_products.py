@@ -6,7 +6,7 @@ As many sums as fit are in registers, of products over all terms (`products`) or
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly, compile_kernel
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
 from gluonish.kernels.generated.shifted_planes import FLOAT, LINE, Planes, Sums
+from gluonish.kernels.generated.window_columns import BOUNDS, COPY_ROW
 from gluonish.ops.kernel import Array, address
 
 _GRAIN = 1 << 14  # multiplications, or elements to copy, for each thread
@@ -26,48 +27,33 @@ _BLOCKS = 4  # minimum blocks of a sample's panels, for threads to share
 _SCRATCH = 1 << 20  # elements at a time
 _BEHIND = 128  # elements that may be read after the last plane
 
-# Params: image, planes; height, width, extents; steps, origins; elements of a plane; phases. A step
-# is a channel of a sample.
-_COPY = """
+# Params: image, columns (the planes); height, width, extents; steps, origins; elements of a plane;
+# phases. A step is a channel of a sample.
+_COPY = (
+    """
 def body(begin, end, params):
-    image, planes = f32(params[0]), f32(params[1])
+    image, columns = f32(params[0]), f32(params[1])
     height, width, high, wide = params[2], params[3], params[4], params[5]
-    step_h, step_w, top, left = params[6], params[7], params[8], params[9]
+    stride_h, stride_w, top, left = params[6], params[7], params[8], params[9]
     elements, phases = params[10], params[11]
-    for step in range(begin, end):
+    for plane in range(begin, end):
         for f in range(phases):
-            plane = (step * phases + f) * elements
-            off = params[13 + 2 * f] - left
-            first = select(off < 0, (step_w - 1 - off) // step_w, int64(0))
-            first = min(first, wide)
-            room = width - 1 - off
-            last = select(room >= 0, room // step_w + 1, int64(0))
-            last = max(min(last, wide), first)
+            start = (plane * phases + f) * elements
             for y in range(high):
-                line = y * step_h + params[12 + 2 * f] - top
-                at = plane + y * wide
-                begun, done = first, last
-                if line < 0 or line >= height:
-                    begun, done = wide, wide
-                for x in range(begun):
-                    independent()
-                    planes[at + x] = float32(0)
-                source = (step * height + line) * width + off
-                if step_w == 1:
-                    for x in range(begun, done):
-                        independent()
-                        planes[at + x] = image[source + x]
-                else:
-                    for x in range(begun, done):
-                        independent()
-                        planes[at + x] = image[source + x * step_w]
-                for x in range(done, wide):
-                    independent()
-                    planes[at + x] = float32(0)
-            for x in range(plane + high * wide, plane + elements):
-                independent()
-                planes[x] = float32(0)
+                off = params[13 + 2 * f] - left
 """
+    + BOUNDS
+    + """
+                line = y * stride_h + params[12 + 2 * f] - top
+                at = start + y * wide
+"""
+    + COPY_ROW
+    + """
+            for x in range(start + high * wide, start + elements):
+                independent()
+                columns[x] = float32(0)
+"""
+)
 
 # Params: weight, packed, taps; rows, tiles, channels, number of taps; elements of the weight from
 # one group, row and channel to the next. Packed are (groups, tiles, channels, taps, rows of a
@@ -79,11 +65,11 @@ def body(begin, end, params):
     rows, tiles, channels, count = params[3], params[4], params[5], params[6]
     group_step, row_step, channel_step = params[7], params[8], params[9]
     for step in range(begin, end):
-        place, group = step % (tiles * channels), step // (tiles * channels)
+        rest, group = step % (tiles * channels), step // (tiles * channels)
         if row_step > channel_step:
-            tile, channel = place // channels, place % channels
+            tile, channel = rest // channels, rest % channels
         else:
-            channel, tile = place // tiles, place % tiles
+            channel, tile = rest // tiles, rest % tiles
         row = tile * {rows}
         made = ((group * tiles + tile) * channels + channel) * count
         start = group * group_step + row * row_step + channel * channel_step
@@ -125,11 +111,12 @@ def body(begin, end, params):
                     out[target + x * column_step] = sums[source + x] + b
 """
 
-# Params: gradient, turned; positions, channels of a group, and their number with those of the
-# padding. Turned are (N, groups, positions, padded channels). A step is 16 positions of a group.
-_TURN = """
+# Params: gradient, transposed; positions, channels of a group, and their number with those of the
+# padding. The transposed gradient is (N, groups, positions, padded channels). A step is 16
+# positions of a group.
+_TRANSPOSE = """
 def body(begin, end, params):
-    grad, turned = f32(params[0]), f32(params[1])
+    grad, transposed = f32(params[0]), f32(params[1])
     positions, channels, padded = params[2], params[3], params[4]
     blocks = (positions + 15) // 16
     for step in range(begin, end):
@@ -139,10 +126,10 @@ def body(begin, end, params):
         for c in range(channels):
             for p in range(first, last):
                 independent()
-                turned[target + p * padded + c] = grad[source + c * positions + p]
+                transposed[target + p * padded + c] = grad[source + c * positions + p]
         for p in range(first, last):
             for c in range(channels, padded):
-                turned[target + p * padded + c] = float32(0)
+                transposed[target + p * padded + c] = float32(0)
 """
 
 
@@ -223,12 +210,18 @@ _PRODUCTS = (
 
 @cache
 def _products_kernel(tile: _Tile) -> CompiledKernel:
+    return _compiled("shifted planes", _PRODUCTS, _write_products, tile)
+
+
+def _compiled(
+    name: str, params: str, write: Callable[[Assembler, _Tile], None], tile: _Tile
+) -> CompiledKernel:
     def text() -> str:
-        code = Assembler(_PRODUCTS)
-        _write_products(code, tile)
+        code = Assembler(params)
+        write(code, tile)
         return code.finish()
 
-    return compile_assembly(f"shifted planes {tile} {lanes()} {_version()}", text)
+    return compile_assembly(f"{name} {tile} {lanes()} {_version()}", text)
 
 
 def _write_products(code: Assembler, tile: _Tile) -> None:
@@ -237,11 +230,11 @@ def _write_products(code: Assembler, tile: _Tile) -> None:
     nbytes = tile.width * FLOAT
     term = tile.rows * FLOAT
     with code.loop(code.begin, code.end) as step:
-        place, block = code.divide(step, params["blocks"])
-        _, group = code.divide(place, params["groups"])
-        image = code.sum(params["planes"], code.product(place, params["plane_step"]))
+        sample_group, block = code.divide(step, params["blocks"])
+        _, group = code.divide(sample_group, params["groups"])
+        image = code.sum(params["planes"], code.product(sample_group, params["plane_step"]))
         weights = code.sum(params["weights"], code.product(group, params["weight_step"]))
-        out = code.sum(params["out"], code.product(place, params["out_step"]))
+        out = code.sum(params["out"], code.product(sample_group, params["out_step"]))
         first = code.product(block, params["some"])
         last = code.least(code.sum(first, params["some"]), params["panels"])
         with code.loop(0, params["tiles"]) as number:
@@ -295,19 +288,14 @@ def _added(
 
 
 _TERM_SUMS = (
-    "planes turned offsets totals tiles blocks groups samples rows columns line some "
-    "plane_step turned_step turned_row parts"
+    "planes transposed offsets totals tiles blocks groups samples rows columns line some "
+    "plane_step transposed_step transposed_row parts"
 )
 
 
 @cache
 def _term_sums_kernel(tile: _Tile) -> CompiledKernel:
-    def text() -> str:
-        code = Assembler(_TERM_SUMS)
-        _write_term_sums(code, tile)
-        return code.finish()
-
-    return compile_assembly(f"sums of terms {tile} {lanes()} {_version()}", text)
+    return _compiled("sums of terms", _TERM_SUMS, _write_term_sums, tile)
 
 
 def _write_term_sums(code: Assembler, tile: _Tile) -> None:
@@ -324,11 +312,11 @@ def _write_term_sums(code: Assembler, tile: _Tile) -> None:
         first = code.product(block, _TILES)
         end = code.least(code.sum(first, _TILES), params["tiles"])
         with code.loop(0, params["samples"]) as sample:
-            place = code.sum(code.product(sample, params["groups"]), group)
-            planes = code.sum(params["planes"], code.product(place, params["plane_step"]))
-            turned = code.sum(
-                params["turned"],
-                code.product(place, params["turned_step"]),
+            sample_group = code.sum(code.product(sample, params["groups"]), group)
+            planes = code.sum(params["planes"], code.product(sample_group, params["plane_step"]))
+            transposed = code.sum(
+                params["transposed"],
+                code.product(sample_group, params["transposed_step"]),
                 code.product(across, nbytes),
             )
             with code.loop(0, params["rows"], params["some"]) as y:
@@ -340,7 +328,7 @@ def _write_term_sums(code: Assembler, tile: _Tile) -> None:
                     total = code.sum(code.product(part, params["tiles"]), number)
                     total = code.sum(params["totals"], code.product(total, tile.rows, nbytes))
                     lines = [code.sum(planes, offset) for offset in offsets]
-                    _add_rows(code, tile, (y, last), lines, turned, total)
+                    _add_rows(code, tile, (y, last), lines, transposed, total)
 
 
 def _add_rows(
@@ -348,7 +336,7 @@ def _add_rows(
     tile: _Tile,
     rows: tuple[Value, Value],
     lines: list[Value],
-    turned: Value,
+    transposed: Value,
     total: Value,
 ) -> None:
     """Add the products of some rows of an output to the sums at an address."""
@@ -358,10 +346,10 @@ def _add_rows(
     def row(y: Value, sums: list[Value]) -> list[Value]:
         down = code.product(y, params["line"])
         starts = [code.sum(line, down) for line in lines]
-        source = code.sum(turned, code.product(y, params["columns"], params["turned_row"]))
+        source = code.sum(transposed, code.product(y, params["columns"], params["transposed_row"]))
 
         def column(x: Value, sums: list[Value]) -> list[Value]:
-            line = code.sum(source, code.product(x, params["turned_row"]))
+            line = code.sum(source, code.product(x, params["transposed_row"]))
             right = code.product(x, FLOAT)
             return _added(code, tile, line, [code.sum(at, right) for at in starts], sums)
 
@@ -481,15 +469,15 @@ def products(
     most = chunks[0].stop
     planes = _Image(every[0].planes, most, channels)
     results = np.empty(most * sums_of, np.float32)
-    for part in chunks:
-        planes.copy(image[part])
+    for chunk in chunks:
+        planes.copy(image[chunk])
         for sums, factors, count in zip(every, packed, panels, strict=True):
-            places = (part.stop - part.start) * groups
+            sample_groups = (chunk.stop - chunk.start) * groups
             terms = len(sums.offsets)
             some = _panels_together(factors.nbytes, planes.channel * filters.channels, count)
             blocks = -(-count // some)
             _run(
-                *(_products_kernel(tile), places * blocks),
+                *(_products_kernel(tile), sample_groups * blocks),
                 some * terms * tiles * tile.rows * tile.vectors,
                 *(address(planes.memory), address(factors), address(sums.offsets)),
                 *(address(results), terms, count, blocks, some, groups, tiles),
@@ -497,7 +485,7 @@ def products(
                 factors.nbytes // groups,
                 *(tiles * tile.rows * elements * FLOAT, elements * FLOAT),
             )
-            _store(results, out[part], bias, sums, elements, (filters.rows, tiles * tile.rows))
+            _store(results, out[chunk], bias, sums, elements, (filters.rows, tiles * tile.rows))
 
 
 def _panels_together(weights: int, image: int, panels: int) -> int:
@@ -540,18 +528,18 @@ def term_sums(image: Array, grad: Array, out: Array, sums: Sums, groups: int) ->
     made = len(sums.planes.phases) * sums.planes.elements * channels
     chunks = list(_chunks(samples, made + groups * positions * padded))
     planes = _Image(sums.planes, chunks[0].stop, channels)
-    turned = np.empty(chunks[0].stop * groups * positions * padded, np.float32)
-    for part in chunks:
-        count = part.stop - part.start
-        planes.copy(image[part])
+    transposed = np.empty(chunks[0].stop * groups * positions * padded, np.float32)
+    for chunk in chunks:
+        count = chunk.stop - chunk.start
+        planes.copy(image[chunk])
         _run(
-            *(_kernel(_TURN), count * groups * -(-positions // 16), 16 * padded),
-            *(address(grad[part]), address(turned), positions, filters, padded),
+            *(_kernel(_TRANSPOSE), count * groups * -(-positions // 16), 16 * padded),
+            *(address(grad[chunk]), address(transposed), positions, filters, padded),
         )
         _run(
             *(_term_sums_kernel(tile), groups * parts * blocks),
             _TILES * tile.rows * tile.vectors * positions * count,
-            *(address(planes.memory), address(turned), address(offsets), address(totals)),
+            *(address(planes.memory), address(transposed), address(offsets), address(totals)),
             *(tiles, blocks, groups, count, *sums.counts, sums.planes.extent[1] * FLOAT),
             max(1, _POSITIONS // sums.counts[1]),
             planes.channel * (channels // groups) * FLOAT,

@@ -25,8 +25,7 @@ def body(begin, end, params):
 
 # The columns ``first`` to ``last`` - 1 of an output row whose pixel exists; ``off`` is the distance
 # of the pixel from the window's.
-_BOUNDS = """
-                off = j * dilate_w - pad_w
+BOUNDS = """
                 first = select(off < 0, (stride_w - 1 - off) // stride_w, int64(0))
                 first = min(first, wide)
                 room = width - 1 - off
@@ -34,22 +33,9 @@ _BOUNDS = """
                 last = max(min(last, wide), first)
 """
 
-# A step is a row of windows of a channel of a sample.
-_GATHER = (
-    _HEAD
-    + """
-    for step in range(begin, end):
-        plane, i = step // kernel_h, step % kernel_h
-        sample, channel = plane // params[2], plane % params[2]
-        for j in range(kernel_w):
-            row = (channel * kernel_h + i) * kernel_w + j
-            target = sample * sample_step + row * row_step
-            for y in range(high):
-"""
-    + _BOUNDS
-    + """
-                at = target + y * wide
-                line = y * stride_h + i * dilate_h - pad_h
+# Copies the pixels of an output row from row ``line`` of an image, and zeros for those that do not
+# exist, to ``columns`` from ``at`` on.
+COPY_ROW = """
                 if line < 0 or line >= height:
                     first, last = wide, wide
                 for x in range(first):
@@ -68,6 +54,32 @@ _GATHER = (
                     independent()
                     columns[at + x] = float32(0)
 """
+
+_BOUNDS = (
+    """
+                off = j * dilate_w - pad_w
+"""
+    + BOUNDS
+)
+
+# A step is a row of windows of a channel of a sample.
+_GATHER = (
+    _HEAD
+    + """
+    for step in range(begin, end):
+        plane, i = step // kernel_h, step % kernel_h
+        sample, channel = plane // params[2], plane % params[2]
+        for j in range(kernel_w):
+            row = (channel * kernel_h + i) * kernel_w + j
+            target = sample * sample_step + row * row_step
+            for y in range(high):
+"""
+    + _BOUNDS
+    + """
+                at = target + y * wide
+                line = y * stride_h + i * dilate_h - pad_h
+"""
+    + COPY_ROW
 )
 
 # A step is a channel of a sample.
