@@ -4,6 +4,7 @@ A step is forward of sequences of 128 words, softmax cross entropy of two classe
 with momentum, in float32. Both packages compute attention by their own operator.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,15 +42,15 @@ def _network(mx: Any) -> Any:
     return net
 
 
-class _Training:
+class _Training(ABC):
     """What the jobs of both packages do."""
 
     versions: dict[str, str]
     losses: list[float]
 
+    @abstractmethod
     def step(self) -> float:
         """Take a step; return the loss."""
-        raise NotImplementedError
 
     def start(self) -> None:
         """Take three steps."""

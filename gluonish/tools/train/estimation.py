@@ -33,7 +33,7 @@ Values = dict[str, float]
 
 
 class Training(Estimator):
-    """An Estimator that tells problems of the first batch as a command does."""
+    """An Estimator that prints problems of the training run, as a command does."""
 
     def warn(self, problem: str) -> None:
         """Print a problem."""

@@ -121,7 +121,7 @@ class Estimator:
 
     logger: logging.Logger = None  # type: ignore[assignment]  # MXNet's class has it too
     _is_first_batch = False  # True until `fit` has processed a batch
-    _has_warned = False  # whether `fit` has told of a problem
+    _has_warned = False  # whether `fit` has warned of a problem
     _fits = False  # True while `fit` runs, which all processes call together
     _scope: FitScope | None = None  # of the options of the `fit` that runs
     _loss_scaler: LossScaler | None = None  # of the last `fit` in float16

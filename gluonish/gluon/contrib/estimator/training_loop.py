@@ -134,8 +134,9 @@ class TrainingLoop:
                 estimator._has_warned = True
                 estimator.warn(
                     f"epoch {self.epoch}: expected a finite training loss, got {value}; lower the "
-                    f"learning rate, {estimator.trainer.learning_rate:g}, or clip gradients; "
-                    "MXNET_CHECK_VALUES=1 names the operator and the layer that made it"
+                    f"learning rate ({estimator.trainer.learning_rate:g}) or clip gradients; "
+                    "MXNET_CHECK_VALUES=1 names the first operator with such a result, and its "
+                    "layer"
                 )
 
     def _end_epoch(self) -> bool:
