@@ -6,9 +6,11 @@ runs everything in the calling thread.
 
 import ctypes
 import math
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -146,6 +148,15 @@ def _libgomp() -> ctypes.PyDLL | None:
             return ctypes.PyDLL("libgomp.so.1")
         except OSError:
             return None
+
+
+@cache
+def rest_address() -> int:
+    """Return the address of a C function of one integer, which offers the core to other threads."""
+    process = ctypes.CDLL(None) if os.name == "posix" else None
+    # The other one frees NULL, which is nothing.
+    function = getattr(process, "sched_yield", ctypes.pythonapi.PyMem_RawFree)
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 def _forget_threads() -> None:

@@ -168,6 +168,15 @@ class CompiledKernel:
             self._borders[grain] = border
         return True
 
+    def run_members(self, members: int, params: int) -> None:
+        """Run as many steps as there are threads, which take one each if they start in time.
+
+        Args:
+            members: Number of steps and threads, at most that of the team.
+            params: Address of the params.
+        """
+        self._launch(members, params, 1, members, self._team().parallel if members > 1 else 0)
+
     def run_alone(self, extent: int, params: int) -> None:
         """Run all steps in the calling thread, without the GIL; ``params`` is an address."""
         self._launch(extent, params, extent, 1, 0)

@@ -102,9 +102,9 @@ class Matrix(NamedTuple):
         return Matrix(self.at, self.column, self.row)
 
 
-def load_row(code: Assembler, at: Value) -> list[Value]:
-    """Load a row of a panel."""
-    return [code.load(code.sum(at, i * lanes() * FLOAT)) for i in range(vectors())]
+def load_row(code: Assembler, at: Value, count: int = 0) -> list[Value]:
+    """Load a row of a panel, or of a panel with another number of vectors in a row."""
+    return [code.load(code.sum(at, i * lanes() * FLOAT)) for i in range(count or vectors())]
 
 
 def store_row(code: Assembler, row: Sequence[Value], at: Value) -> None:
@@ -139,6 +139,7 @@ def multiply(
     start: Callable[[Value], list[Value]],
     end: Callable[[Value, list[Value]], None],
     together: Sequence[int] = (_ROWS, 1),
+    width: int = 0,
 ) -> None:
     """Multiply a matrix by one with as many columns as a panel.
 
@@ -151,7 +152,9 @@ def multiply(
         end: Called with the number of a row, and the sums.
         together: How many rows are computed together: as many as there are left for, else the next
             number; the last is 1.
+        width: How many vectors a row of the right matrix has; 0 for those of a panel.
     """
+    width = width or vectors()
 
     def some(first: Value, count: int) -> None:
         lines = [
@@ -160,12 +163,12 @@ def multiply(
         before = [vector for i in range(count) for vector in start(code.sum(first, i))]
 
         def add(k: Value, sums: list[Value]) -> list[Value]:
-            line = load_row(code, code.sum(right.at, code.product(k, right.row)))
+            line = load_row(code, code.sum(right.at, code.product(k, right.row)), width)
             column = code.product(k, left.column)
             made = []
             for i, at in enumerate(lines):
                 factor = code.load_element(code.sum(at, column))
-                made += [code.fma(factor, x, sums[i * vectors() + j]) for j, x in enumerate(line)]
+                made += [code.fma(factor, x, sums[i * width + j]) for j, x in enumerate(line)]
             return made
 
         def add_some(k: Value, sums: list[Value]) -> list[Value]:
@@ -176,7 +179,7 @@ def multiply(
         sums = code.fold(0, full_inner, _UNROLLED, before, add_some)
         sums = code.fold(full_inner, inner, 1, sums, add)
         for i in range(count):
-            end(code.sum(first, i), sums[i * vectors() : (i + 1) * vectors()])
+            end(code.sum(first, i), sums[i * width : (i + 1) * width])
 
     full_inner = code.product(code.divide(inner, code.number(_UNROLLED))[0], _UNROLLED)
     done: Value | int = 0
@@ -214,26 +217,45 @@ def gather(
     kind: str,
 ) -> None:
     """Transpose rows, times a factor, to a panel; rows after the last are copies of that one."""
-    step, itemsize = row_nbytes(), {"float32": 4, "bool": 1}.get(kind, 2)
-    step_is_one = code.within(code.difference(rows.column, itemsize), code.number(1))
+
+    def address_of(i: int) -> Value:
+        return code.sum(rows.at, code.product(code.least(code.sum(first, i), last), rows.row))
+
+    gather_rows(code, address_of, vectors(), rows.column, columns, target, scale, kind)
+
+
+def gather_rows(
+    code: Assembler,
+    address_of: Callable[[int], Value],
+    width: int,
+    column_step: Value | int,
+    columns: Value,
+    target: Value,
+    scale: Value | None,
+    kind: str,
+) -> None:
+    """Transpose rows, times a factor, to a panel with as many columns.
+
+    Args:
+        address_of: Returns the address of a row.
+        width: How many vectors a row of the panel has.
+        column_step: Bytes between two elements of a row.
+    """
+    step = width * lanes() * FLOAT
+    itemsize = {"float32": 4, "bool": 1}.get(kind, 2)
+    step_is_one = code.within(code.difference(column_step, itemsize), code.number(1))
     full = code.select(step_is_one, full_vectors(code, columns), 0)
-    for group in range(vectors()):
-        lines = [
-            code.sum(
-                rows.at,
-                code.product(code.least(code.sum(first, group * lanes() + i), last), rows.row),
-            )
-            for i in range(lanes())
-        ]
+    for group in range(width):
+        lines = [address_of(group * lanes() + i) for i in range(lanes())]
         side = group * lanes() * FLOAT
         with code.loop(0, full, lanes()) as column:
-            offset = code.product(column, rows.column)
+            offset = code.product(column, column_step)
             loaded = [code.load_converted(code.sum(line, offset), kind) for line in lines]
             for i, vector in enumerate(code.transpose(loaded)):
                 at = code.sum(target, code.product(code.sum(column, i), step), side)
                 code.store(vector if scale is None else code.multiply(vector, scale), at)
         with code.loop(full, columns) as column:
-            offset = code.product(column, rows.column)
+            offset = code.product(column, column_step)
             for i, line in enumerate(lines):
                 number = code.element(code.sum(line, offset), kind)
                 if scale is not None:

@@ -14,6 +14,7 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
+from gluonish.kernels.generated import rnn_loops
 from gluonish.kernels.generated.rnn_steps import (
     MASK_TILE,
     ROW_ELEMENTS,
@@ -23,7 +24,7 @@ from gluonish.kernels.generated.rnn_steps import (
 )
 from gluonish.kernels.generated.sums import add_rows
 from gluonish.kernels.onednn.binding import require
-from gluonish.kernels.onednn.rnn_products import PackedProduct, Scratch, product
+from gluonish.kernels.onednn.rnn_products import PackedProduct, Scratch, product, weight_memory
 from gluonish.ops.kernel import Array, address
 from gluonish.ops.recurrent.fused_rnn import split, weights_of
 from gluonish.ops.recurrent.layout import GATES, Dims, Reserve, Weights, dims_of, split_parameters
@@ -187,6 +188,9 @@ def _forward(
     """Run the forward pass of one layer in one direction."""
     order, narrow = time_order(dims, run), x.dtype != FLOAT32
     hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
+    if not narrow and rnn_loops.is_fast():
+        _forward_loop(dims, run, w, x, h, c, reserve)
+        return
     kernel, units = step_forward(dims.mode, narrow=narrow), dims.units
     before: tuple[Array, Array] = (hidden, _scratch.converted("before", h, FLOAT32))
     # The hidden state that the products read.
@@ -217,6 +221,33 @@ def _forward(
         step(targets[t], h)
         kernel.run_at(dims.batch, params.at(i), grain)
         h = half[t]
+
+
+def _forward_loop(
+    dims: Dims, run: int, w: Weights, x: Array, h: Array, c: Array | None, reserve: Reserve
+) -> None:
+    """Do the same with all time steps in one call."""
+    hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
+    pre, bias = hidden if gates is None else gates, w.i2h_bias + w.h2h_bias
+    if dims.mode == "gru":
+        pre = _scratch.get("pre", (dims.steps, dims.batch, 3 * dims.units))
+        bias = w.i2h_bias
+    product(_matrix(pre), _matrix(x), w.i2h.T, bias[None])
+    operands = {"pre": pre, "hidden": hidden, "hidden_first": h, "bias": w.h2h_bias}
+    if gates is not None:
+        operands["gates"] = gates
+    if c is not None:
+        operands.update(cells=reserve.get("cells", run), cells_first=c)
+    _run_loop(dims, run, w, backward=False, **operands)
+
+
+def _run_loop(
+    dims: Dims, run: int, w: Weights, *, backward: bool, **operands: Array | int
+) -> None:
+    form, sizes = rnn_loops.Form(dims.mode, backward), (dims.steps, dims.batch, dims.units)
+    packed = weight_memory(form.packed_nbytes(dims.units))
+    order = time_order(dims, run)
+    rnn_loops.run(form, sizes, order, packed, weight=w.h2h, **operands)
 
 
 def rnn_backward(
@@ -327,6 +358,9 @@ def _backward(
     hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
     states = (dims.batch, dims.units)
     dh, dc = _start("dh", states, lasts[0]), _start("dc", states, lasts[1])
+    if w.i2h.dtype == FLOAT32 and rnn_loops.is_fast():
+        _backward_loop(dims, run, w, dy, firsts, (dh, dc), reserve, dw)
+        return dh, dc
     rows, dtype = (dims.steps, dims.batch, w.i2h.shape[0]), w.i2h.dtype
     d_pre = d_recurrent = _scratch.get("d_pre", rows, dtype)
     kernel = step_backward(dims.mode, narrow=dtype != FLOAT32)
@@ -360,6 +394,42 @@ def _backward(
     else:
         dw.h2h_bias[...] = dw.i2h_bias
     return dh, dc
+
+
+def _backward_loop(
+    dims: Dims,
+    run: int,
+    w: Weights,
+    dy: Array,
+    firsts: Sequence[Array | None],
+    ends: tuple[Array, Array],
+    reserve: Reserve,
+    dw: Weights,
+) -> None:
+    """Do the same with all time steps in one call; ``ends`` become the gradients of the states."""
+    hidden, rows = reserve.get("hidden", run), w.i2h.shape[0]
+    products = other = _scratch.get("d_pre", (dims.steps, dims.batch, rows))
+    if dims.mode == "gru":
+        other = _scratch.get("d_recurrent", products.shape)
+    form = rnn_loops.Form(dims.mode, backward=True)
+    sums = np.zeros((-(-dims.batch // rnn_loops.ROWS), form.sums, dims.units), FLOAT32)
+    operands = {"hidden": hidden, "dy": dy, "dh": ends[0], "dc": ends[1], "sums": sums}
+    operands.update(products=products, other=other)
+    for name, saved, first in zip(("hidden", "cells"), ("hidden", "cells"), firsts, strict=True):
+        if first is not None:
+            operands.update({name: reserve.get(saved, run), f"{name}_first": first})
+    if form.gates > 1:
+        operands["gates"] = reserve.get("gates", run)
+    steps = {"dy_step": dy.strides[0], "dy_row": dy.strides[1]}
+    _run_loop(dims, run, w, backward=True, **operands, **steps)
+    earlier = _scratch.get("earlier", hidden.shape)
+    _shift(earlier, hidden, firsts[0], backward=time_order(dims, run).step < 0)
+    product(dw.h2h, _matrix(other).T, _matrix(earlier))
+    total = sums.sum(axis=0)
+    dw.i2h_bias[...] = total[: form.gates].reshape(-1)
+    dw.h2h_bias[...] = dw.i2h_bias
+    if dims.mode == "gru":
+        dw.h2h_bias[2 * dims.units :] = total[3]
 
 
 def _add_rows(out: Array, rows: Array) -> None:
