@@ -19,6 +19,7 @@ from gluonish.ops.registry import Operator
 IN_ORDER = (
     "numpy.narrow_sums",
     "generated.dense_products",
+    "generated.split_products",
     "numpy.dense",
     "numpy.dot",
     "generated.random_numbers",

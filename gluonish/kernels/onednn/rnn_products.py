@@ -7,6 +7,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape
+from gluonish.kernels.generated import split_products
 from gluonish.kernels.onednn.api import Argument
 from gluonish.kernels.onednn.binding import bind
 from gluonish.kernels.onednn.engine import Engine
@@ -25,6 +26,9 @@ def product(
     Raises:
         RefusedError: The library does not support the arrays.
     """
+    if out.dtype == a.dtype == FLOAT32 and split_products.supports(*out.shape, a.shape[1]):
+        split_products.product(out, a, b, bias, add=add)
+        return
     arrays = (out, a, b) if bias is None else (out, a, b, bias)
     bind("rnn.product", _plan_product, arrays, PostOps("in_place" if add else None)).plan.run(
         *arrays

@@ -1,0 +1,407 @@
+"""Large products of float32 matrices by AMX, as exact as those of float32.
+
+Each element is the exact sum of three bfloat16: of the element, of what is left, and of what is
+left then. Six of the nine products of such parts are added in float32; those of the last with the
+second or the last part, below 2 ** -26 of the product, are left out. So an element of the result is
+as near to the exact one as with products and sums of float32, and takes half of the time.
+
+AMX takes numbers below 2 ** -126 for zeros, and infinities have no such parts. So the operands'
+largest elements are found while they are packed, and the library multiplies if one is not between
+the bounds below: parts of elements far below the largest one do not matter.
+
+Parts are packed as registers are loaded: blocks of 32 rows of the left operand, or columns of the
+right one, by 32 terms of the sums; pairs of neighbouring parts in a register are the terms i and
+i + 16 of these, so that packing a row moves no element across lanes. Operands are packed in pieces
+that stay in the caches. Sums are added in an order that depends on the sizes only.
+
+References:
+    G. Henry, P. Tang, A. Heinecke, Leveraging the bfloat16 Artificial Intelligence Datatype for
+    Higher-Precision Computations, 2019.
+"""
+
+import hashlib
+from ctypes import addressof, c_int64
+from functools import cache, lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.config import MXNET_USE_FUSION
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Spec
+from gluonish.kernels.compiler import CompiledKernel, available, compile_assembly
+from gluonish.kernels.compiler.amx_code import DEPTH, ROW_NBYTES, ROWS, AmxAssembler, has_amx
+from gluonish.kernels.compiler.team_code import TeamAssembler
+from gluonish.kernels.compiler.vector_code import Value
+from gluonish.kernels.generated.scratch import Scratch
+from gluonish.kernels.onednn import sgemm
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
+from gluonish.ops.linalg.matmul import DOT
+from gluonish.ops.nn.dense import FULLY_CONNECTED
+
+_FLOAT = 4  # bytes
+_SIDE = 2 * ROWS  # rows or columns of a block
+_PARTS = 3
+_REGISTER = ROWS * ROW_NBYTES  # bytes
+_BLOCK = 2 * _PARTS * _REGISTER  # bytes of a packed block of 32 terms
+_TERMS = 36  # blocks of terms that are added before the sums are stored
+_PIECE = 7 << 19  # packed bytes of an operand that are used before more is packed
+_NEAR = 7 << 17  # packed bytes of the right operand that a task reads again and again
+_TASK_ROWS = 9  # blocks
+# Parts of the operands in the order in which their products are added, the smallest first.
+_PAIRS = ((0, 2), (0, 1), (1, 1), (1, 0), (2, 0), (0, 0))
+
+# Bits of the magnitudes between which an operand's largest element must be: 2 ** -80 and 2 ** 60.
+_LOWEST, _HIGHEST = (127 - 80) << 23, (127 + 60) << 23
+# Multiplications from which packing pays, and the least extent of an axis.
+_LARGE = 1 << 27
+_NARROW = 256
+
+
+class _Code(AmxAssembler, TeamAssembler):
+    """Adds what is special to splitting numbers; see the base classes."""
+
+    def rounded(self, x: Value) -> Value:
+        """Return a vector rounded to bfloat16, as float32; halves go away from 0."""
+        half, top = self._bits(0x8000), self._bits(0xFFFF0000)
+        rounded = self._builder.add(self._builder.bitcast(x, half.type), half)
+        return self._builder.bitcast(self._builder.and_(rounded, top), self._vector)
+
+    def larger_magnitude(self, x: Value, top: Value) -> Value:
+        """Return the larger of magnitudes and ``top``; NaN counts as largest."""
+        mask = self._bits(0x7FFFFFFF)
+        bits, limit = (self._builder.bitcast(value, mask.type) for value in (x, top))
+        bits = self._builder.and_(bits, mask)
+        larger = self._builder.icmp_unsigned(">", bits, limit)
+        return self._builder.bitcast(self._builder.select(larger, bits, limit), self._vector)
+
+    def raise_to(self, address: Value, magnitudes: Value) -> None:
+        """Replace an integer in memory, which other threads change, by the bits of a larger one."""
+        integers = self._builder.bitcast(magnitudes, self._bits(0).type)
+        name = f"llvm.vector.reduce.umax.v{ROWS}i32"
+        function = self._external(name, self._ir.IntType(32), [integers.type])
+        top = self._builder.zext(self._builder.call(function, [integers]), self._int64)
+        pointer = self._pointer(address, self._int64)
+        self._builder.atomic_rmw("max", pointer, top, "monotonic")
+
+    def _bits(self, value: int) -> Value:
+        kind = self._ir.VectorType(self._ir.IntType(32), ROWS)
+        return self._ir.Constant(kind, [value] * ROWS)
+
+
+class _Packing(NamedTuple):
+    """What the code that packs depends on.
+
+    Attributes:
+        left: Whether a register's rows are the operand's, and not its terms.
+        by_terms: Whether neighbours in memory are terms of a sum.
+    """
+
+    left: bool
+    by_terms: bool
+
+
+def _write_packing(code: _Code, form: _Packing) -> None:
+    """Write the loop over blocks of rows (of a right operand: columns)."""
+    params = code.params
+    blocks, _ = code.divide(code.sum(params["terms"], DEPTH - 1), code.number(DEPTH))
+    top = code.reserve(code.number(ROW_NBYTES))
+    with code.loop(code.begin, code.end) as block:
+        start = code.sum(params["out"], code.product(block, blocks, _BLOCK))
+        code.store(code.zeros(), top)
+        row = code.product(block, _SIDE)
+        has_rows = code.less(code.sum(row, _SIDE - 1), params["rows"])
+        with code.loop(0, blocks) as k:
+            term, target = code.product(k, DEPTH), code.sum(start, code.product(k, _BLOCK))
+            has_terms = code.less(code.sum(term, DEPTH - 1), params["terms"])
+            is_whole = code.both(has_rows, has_terms)
+            for condition, whole in ((is_whole, True), (code.unless(is_whole), False)):
+                with code.when(condition):
+                    for half in range(2):
+                        place = code.sum(row, half * ROWS)
+                        vectors = _loaded(code, form, place, term, whole=whole)
+                        at = code.sum(target, half * _REGISTER)
+                        _store_parts(code, form, vectors, at, top)
+        code.raise_to(params["top"], code.load(top))
+
+
+def _loaded(code: _Code, form: _Packing, row: Value, term: Value, *, whole: bool) -> list[Value]:
+    """Load 16 rows by 32 terms as vectors along memory; what is outside is zeros."""
+    params = code.params
+    lines, along = (row, term) if form.by_terms else (term, row)
+    line_end, along_end = params["rows"], params["terms"]
+    if not form.by_terms:
+        line_end, along_end = along_end, line_end
+    made = []
+    for half in range(2):
+        start = code.sum(along, half * ROWS) if form.by_terms else along
+        for i in range(ROWS):
+            line = code.sum(lines, i if form.by_terms else i + half * ROWS)
+            offset = code.sum(code.product(line, params["step"]), code.product(start, _FLOAT))
+            at = code.sum(params["x"], offset)
+            if whole:
+                made.append(code.load(at))
+                continue
+            count = code.select(code.less(line, line_end), code.difference(along_end, start), 0)
+            made.append(code.load_where(at, code.first_lanes(count)))
+    return made
+
+
+def _store_parts(
+    code: _Code, form: _Packing, vectors: list[Value], at: Value, top: Value
+) -> None:
+    """Store the parts of 16 pairs of vectors as a register of each, and the largest magnitudes."""
+    tops = code.load(top)
+    for vector in vectors:
+        tops = code.larger_magnitude(vector, tops)
+    code.store(tops, top)
+    if form.left != form.by_terms:
+        vectors = code.transpose(vectors[:ROWS]) + code.transpose(vectors[ROWS:])
+    for i in range(ROWS):
+        pair = [vectors[i], vectors[i + ROWS]]
+        for part in range(_PARTS):
+            # What is left after two parts has no more bits than bfloat16.
+            found = pair if part == _PARTS - 1 else [code.rounded(x) for x in pair]
+            offset = part * 2 * _REGISTER + i * ROW_NBYTES
+            code.store(code.exact_pairs(*found), code.sum(at, offset))
+            pair = [code.subtract(x, y) for x, y in zip(pair, found, strict=True)]
+
+
+def _write_product(code: _Code) -> None:
+    """Write the loop over tasks: some blocks of rows by some of columns."""
+    params = code.params
+    rows, columns = params["rows"], params["columns"]
+    down, across = (
+        code.divide(code.sum(extent, _SIDE - 1), code.number(_SIDE))[0] for extent in (rows, columns)
+    )
+    task_rows, task_columns = code.number(_TASK_ROWS), params["task_columns"]
+    groups, _ = code.divide(code.sum(down, _TASK_ROWS - 1), task_rows)
+    edge = code.reserve(code.number(_SIDE * _SIDE * _FLOAT))
+    with code.registers(), code.loop(code.begin, code.end) as task:
+        right, left = code.divide(task, groups)
+        first, start = code.product(left, task_rows), code.product(right, task_columns)
+        end, stop = code.sum(first, task_rows), code.sum(start, task_columns)
+        with (
+            code.loop(first, code.least(end, down)) as m,
+            code.loop(start, code.least(stop, across)) as n,
+        ):
+            _write_block(code, m, n, edge)
+
+
+def _write_block(code: _Code, m: Value, n: Value, edge: Value) -> None:
+    """Compute 32 rows by 32 columns; through memory of their own at the edges of the output."""
+    params = code.params
+    row, column = code.product(m, _SIDE), code.product(n, _SIDE)
+    rows, columns = code.difference(params["rows"], row), code.difference(params["columns"], column)
+    out_row = params["out_row"]
+    out = code.sum(params["out"], code.product(row, out_row), code.product(column, _FLOAT))
+    is_whole = code.both(code.less(_SIDE - 1, rows), code.less(_SIDE - 1, columns))
+    at, step = code.select(is_whole, out, edge), code.select(is_whole, out_row, _SIDE * _FLOAT)
+    adds = code.less(0, params["adds"])
+    lanes = [code.first_lanes(code.difference(columns, i * ROWS)) for i in range(2)]
+
+    def edge_rows(copies_out: bool) -> None:
+        with code.loop(0, code.least(rows, code.number(_SIDE))) as i:
+            for half, where in enumerate(lanes):
+                place = code.sum(out, code.product(i, out_row), half * ROW_NBYTES)
+                own = code.sum(edge, code.product(i, _SIDE * _FLOAT), half * ROW_NBYTES)
+                if copies_out:
+                    code.store_where(code.load(own), place, where)
+                else:
+                    code.store(code.load_where(place, where), own)
+
+    with code.when(code.both(adds, code.unless(is_whole))):
+        edge_rows(copies_out=False)
+    bias = code.sum(params["bias"], code.product(column, _FLOAT))
+    before, before_step = code.select(adds, at, bias), code.select(adds, step, 0)
+    for i in range(4):
+        offset = code.sum(code.product(before_step, i // 2 * ROWS), i % 2 * ROW_NBYTES)
+        code.load_register(i, code.sum(before, offset), before_step)
+    blocks = params["blocks"]
+    with code.loop(0, blocks) as k:
+        for i, name in ((4, "left"), (6, "right")):
+            block = code.sum(code.product(m if i == 4 else n, blocks), k)
+            place = code.sum(params[name], code.product(block, _BLOCK))
+            if i == 4:
+                left = place
+            else:
+                right = place
+        found: tuple[int | None, int | None] = (None, None)
+        for pair in _PAIRS:
+            for register, place, part, loaded in zip((4, 6), (left, right), pair, found, strict=True):
+                if part != loaded:
+                    for half in range(2):
+                        offset = (2 * part + half) * _REGISTER
+                        code.load_register(register + half, code.sum(place, offset), ROW_NBYTES)
+            found = pair
+            for i in range(4):
+                code.add_product(i, 4 + i // 2, 6 + i % 2)
+    for i in range(4):
+        offset = code.sum(code.product(step, i // 2 * ROWS), i % 2 * ROW_NBYTES)
+        code.store_register(i, code.sum(at, offset), step)
+    with code.when(code.unless(is_whole)):
+        edge_rows(copies_out=True)
+
+
+@cache
+def _version() -> str:
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+
+
+@lru_cache(8)
+def _packing(form: _Packing) -> CompiledKernel:
+    def text() -> str:
+        code = _Code("out x top rows terms step")
+        _write_packing(code, form)
+        return code.finish()
+
+    return compile_assembly(f"split products: packing {form} {_version()}", text)
+
+
+@cache
+def _product() -> CompiledKernel:
+    def text() -> str:
+        code = _Code("out left right bias rows columns blocks out_row task_columns adds")
+        _write_product(code)
+        return code.finish()
+
+    return compile_assembly(f"split products {_version()}", text)
+
+
+def supports(rows: int, columns: int, terms: int) -> bool:
+    """Whether `product` is faster than the library, and this processor has AMX."""
+    return (
+        min(rows, columns, terms) >= _NARROW
+        and rows * columns * terms >= _LARGE
+        and has_amx()
+        and MXNET_USE_FUSION.value
+        and available()
+    )
+
+
+def product(
+    out: Array, a: Array, b: Array, bias: Array | None = None, *, add: bool = False
+) -> None:
+    """Compute ``out = a b + bias``, or ``out += a b`` with ``add``.
+
+    Args:
+        out: Matrix of contiguous rows.
+        a: Matrix of contiguous rows or columns.
+        b: The same.
+        bias: A number for each column; None for none.
+
+    Raises:
+        RefusedError: A matrix has gaps in both axes.
+    """
+    for name, x in (("out", out), ("a", a), ("b", b)):
+        steps = x.strides[1:] if name == "out" else x.strides
+        if x.dtype != FLOAT32 or _FLOAT not in steps or min(x.strides) < _FLOAT:
+            raise RefusedError(f"split_products: expected {name} with contiguous rows, got {x.strides}")
+    wide = np.zeros(-(-out.shape[1] // _SIDE) * _SIDE, FLOAT32)
+    if bias is not None:
+        wide[: out.shape[1]] = bias.reshape(-1)
+    blocks = -(-a.shape[1] // DEPTH)
+    depth = -(-blocks // -(-blocks // _TERMS)) * DEPTH
+    for start in range(0, a.shape[1], depth):
+        end = min(start + depth, a.shape[1])
+        _add(out, a[:, start:end], b[start:end], wide, add=add or start > 0)
+
+
+def _add(out: Array, a: Array, b: Array, bias: Array, *, add: bool) -> None:
+    """Do the same with few terms; the larger operand is packed in pieces."""
+    rows, columns = out.shape
+    blocks = -(-a.shape[1] // DEPTH)
+    most = max(1, _PIECE // (blocks * _BLOCK)) * _SIDE
+    sizes = (min(rows, most), columns) if rows > columns else (rows, min(columns, most))
+    nbytes = [-(-size // _SIDE) * blocks * _BLOCK for size in sizes]
+    with Scratch(sum(nbytes) // _FLOAT) as memory:
+        left, right = memory[: nbytes[0] // _FLOAT], memory[nbytes[0] // _FLOAT :]
+        kept = [_packed(left, a, left=True)] if rows <= columns else [_packed(right, b.T, left=False)]
+        for start in range(0, max(rows, columns), most):
+            piece = slice(start, start + most)
+            if rows > columns:
+                target, x, y, some = out[piece], a[piece], b, bias
+                tops = [*kept, _packed(left, x, left=True)]
+            else:
+                target, x, y, some = out[:, piece], a, b[:, piece], bias[start:]
+                tops = [*kept, _packed(right, y.T, left=False)]
+            if all(_LOWEST <= top < _HIGHEST for top in tops):
+                _multiply(target, left, right, some, blocks, add=add)
+                continue
+            sgemm.product(target, x, y, add=add)
+            if not add:
+                target += some[: target.shape[1]]
+
+
+def _packed(memory: Array, x: Array, *, left: bool) -> int:
+    """Pack an operand (rows or columns, terms); return the bits of its largest magnitude."""
+    rows, terms = x.shape
+    by_terms = x.strides[1] == _FLOAT
+    top = np.zeros(1, np.int64)
+    step = x.strides[0] if by_terms else x.strides[1]
+    params = (address(memory), address(x), address(top), rows, terms, step)
+    _run(_packing(_Packing(left=left, by_terms=by_terms)), -(-rows // _SIDE), *params)
+    return int(top[0])
+
+
+def _multiply(
+    out: Array, left: Array, right: Array, bias: Array, blocks: int, *, add: bool
+) -> None:
+    rows, columns = out.shape
+    across = -(-columns // _SIDE)
+    wide = min(across, max(1, _NEAR // (blocks * _BLOCK)))
+    tasks = -(-across // wide) * -(--(-rows // _SIDE) // _TASK_ROWS)
+    arrays = (address(out), address(left), address(right), address(bias))
+    _run(_product(), tasks, *arrays, rows, columns, blocks, out.strides[0], wide, add)
+
+
+def _run(kernel: CompiledKernel, extent: int, *params: int) -> None:
+    buffer = (c_int64 * len(params))(*params)
+    kernel.run_at(extent, addressof(buffer), 1)
+
+
+def _supports_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **_: Any) -> bool:
+    if len(lhs.shape) != 2 or len(rhs.shape) != 2 or lhs.dtype != FLOAT32 or rhs.dtype != FLOAT32:
+        return False
+    rows, terms = lhs.shape[::-1] if transpose_a else lhs.shape
+    return supports(rows, rhs.shape[0 if transpose_b else 1], terms)
+
+
+def _dot(
+    xp: ModuleType,
+    out: Array,
+    lhs: Array,
+    rhs: Array,
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    **_: Any,
+) -> None:
+    product(out, lhs.T if transpose_a else lhs, rhs.T if transpose_b else rhs)
+
+
+def _supports_dense(
+    data: Spec, weight: Spec, *rest: Spec, no_bias: bool, **_: Any
+) -> bool:
+    if any(x.dtype != FLOAT32 for x in (data, weight, *rest)) or len(weight.shape) != 2:
+        return False
+    units, terms = weight.shape
+    return supports(data.size // max(1, terms), units, terms)
+
+
+def _dense(
+    xp: ModuleType, out: Array, data: Array, weight: Array, bias: Array | None = None, **_: Any
+) -> None:
+    units, terms = weight.shape
+    product(out.reshape(-1, units), data.reshape(-1, terms), weight.T, bias)
+
+
+KERNELS = (
+    (DOT, FastKernel(BackEnd.GENERATED, "split_products", _supports_dot, run=_dot)),
+    (
+        FULLY_CONNECTED,
+        FastKernel(BackEnd.GENERATED, "split_products", _supports_dense, run=_dense),
+    ),
+)
