@@ -6,7 +6,7 @@
 MODULES: dict[str, str] = {
     "numpy.narrow_sums": "_softmax_backward log_softmax norm softmax softmin",
     "generated.dense_products": "FullyConnected _fused_dense dot",
-    "generated.split_products": "FullyConnected dot",
+    "generated.split_products": "FullyConnected _fused_dense dot",
     "numpy.dense": "FullyConnected _fused_dense",
     "numpy.dot": "dot",
     "generated.random_numbers": (

@@ -122,7 +122,9 @@ class _Loop:
         self.batch, self.units, self.steps = params["batch"], params["units"], params["steps"]
         self.width, self.extent = form.width, form.unit_vectors * _LANES
         self.inner = code.product(self.units, form.gates if form.backward else 1)
-        self.panels, _ = code.divide(code.sum(self.units, self.extent - 1), code.number(self.extent))
+        self.panels, _ = code.divide(
+            code.sum(self.units, self.extent - 1), code.number(self.extent)
+        )
         self.row_blocks, _ = code.divide(code.sum(self.batch, ROWS - 1), code.number(ROWS))
         self.blocks = code.product(self.panels, self.row_blocks)
         self.done = params["work"]
@@ -151,22 +153,26 @@ class _Loop:
         goal = code.product(code.sum(stage, 1), self.blocks)
         with code.when(code.less(1, turn)):
             code.wait_for(self.done, goal, pauses=_PAUSES)
-        is_own = code.less(turn, 1)
+        is_own, is_patient = (
+            code.less(turn, 1),
+            code.within(code.difference(turn, 1), code.number(1)),
+        )
         is_left = code.less(code.load_shared(self.done), goal)
         count = code.select(is_own, code.difference(end, first), self.blocks)
         is_odd = code.less(0, code.divide(stage, code.number(2))[1])
         beside = code.select(is_odd, _INTEGER, -_INTEGER)  # what the block's owner computes first
         with code.loop(0, code.select(is_left, count, 0)) as i:
             back = code.sum(code.difference(code.difference(first, 1), i), self.blocks)
+            last = code.difference(code.difference(end, 1), i)
             up = code.select(is_own, code.sum(first, i), back)
-            down = code.select(is_own, code.difference(code.difference(end, 1), i), code.sum(end, i))
+            down = code.select(is_own, last, code.sum(end, i))
             _, block = code.divide(code.select(is_odd, down, up), self.blocks)
             claim = code.sum(self.claims, code.product(block, _INTEGER))
-            is_free = code.both(
-                self._is_free(claim, stage),
-                code.unless(code.both(code.within(code.difference(turn, 1), code.number(1)),
-                code.unless(self._is_free(code.sum(claim, beside), stage)))),
+            # Of the blocks of a slower thread, the one that it computes next is left to it.
+            is_next = code.both(
+                is_patient, code.unless(self._is_free(code.sum(claim, beside), stage))
             )
+            is_free = code.both(self._is_free(claim, stage), code.unless(is_next))
             with code.when(is_free), code.when(code.claim(claim, stage)):
                 self._compute(stage, self._block(block))
                 code.count(self.done)
@@ -477,15 +483,18 @@ def run(
         packed: Memory of `Form.packed_nbytes` for the weight, at a cache line.
         **operands: The other params, by the names in this module.
     """
-    steps, batch, units = sizes
+    _, batch, units = sizes
     blocks = form.blocks(batch, units)
     work = np.zeros(_FLAGS + blocks + 1, np.int64)
     members = min(_members(form, batch, units), blocks)
     values: dict[str, Array | int] = {
-        **dict(zip(("steps", "batch", "units"), sizes, strict=True)),
-        **{"start": order.start, "stride": order.step, "members": members, "rest": openmp.rest_address()},
-        **{"packed": packed, "work": work, **operands},
+        "packed": packed,
+        "work": work,
+        "members": members,
+        **operands,
     }
+    values.update(zip(("steps", "batch", "units"), sizes, strict=True))
+    values.update(start=order.start, stride=order.step, rest=openmp.rest_address())
     names = (_BACKWARD if form.backward else _FORWARD).split()
     found = [values.get(name, 0) for name in names]
     params = (c_int64 * len(names))(*(x if isinstance(x, int) else address(x) for x in found))

@@ -97,13 +97,13 @@ def backward(
         bent = code.function("tanh", after)
         through = code.multiply(code.multiply(d_hidden, o), slope(bent))
         total = code.add(d_cell, through)
-        products = (
+        d_gates = (
             code.multiply(code.multiply(total, g), bend(i)),
             code.multiply(code.multiply(total, before), bend(f)),
             code.multiply(code.multiply(total, i), slope(g)),
             code.multiply(code.multiply(d_hidden, bent), bend(o)),
         )
-        return Before(products, cell=code.multiply(total, f))
+        return Before(d_gates, cell=code.multiply(total, f))
     if mode == "gru":
         r, z, new, recurrent = saved
         d_new = code.multiply(code.multiply(d_hidden, code.subtract(one, z)), slope(new))

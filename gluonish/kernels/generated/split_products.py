@@ -36,7 +36,10 @@ from gluonish.kernels.compiler.amx_code import DEPTH, ROW_NBYTES, ROWS, AmxAssem
 from gluonish.kernels.compiler.team_code import TeamAssembler
 from gluonish.kernels.compiler.vector_code import Value
 from gluonish.kernels.generated.scratch import Scratch
+from gluonish.kernels.generated.wide_products import finish_rows, has_activation
+from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn import sgemm
+from gluonish.ops.fused.operator import FUSED_DENSE
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
 from gluonish.ops.linalg.matmul import DOT
 from gluonish.ops.nn.dense import FULLY_CONNECTED
@@ -149,9 +152,7 @@ def _loaded(code: _Code, form: _Packing, row: Value, term: Value, *, whole: bool
     return made
 
 
-def _store_parts(
-    code: _Code, form: _Packing, vectors: list[Value], at: Value, top: Value
-) -> None:
+def _store_parts(code: _Code, form: _Packing, vectors: list[Value], at: Value, top: Value) -> None:
     """Store the parts of 16 pairs of vectors as a register of each, and the largest magnitudes."""
     tops = code.load(top)
     for vector in vectors:
@@ -169,80 +170,94 @@ def _store_parts(
             pair = [code.subtract(x, y) for x, y in zip(pair, found, strict=True)]
 
 
-def _write_product(code: _Code) -> None:
-    """Write the loop over tasks: some blocks of rows by some of columns."""
-    params = code.params
-    rows, columns = params["rows"], params["columns"]
-    down, across = (
-        code.divide(code.sum(extent, _SIDE - 1), code.number(_SIDE))[0] for extent in (rows, columns)
-    )
-    task_rows, task_columns = code.number(_TASK_ROWS), params["task_columns"]
-    groups, _ = code.divide(code.sum(down, _TASK_ROWS - 1), task_rows)
-    edge = code.reserve(code.number(_SIDE * _SIDE * _FLOAT))
-    with code.registers(), code.loop(code.begin, code.end) as task:
-        right, left = code.divide(task, groups)
-        first, start = code.product(left, task_rows), code.product(right, task_columns)
-        end, stop = code.sum(first, task_rows), code.sum(start, task_columns)
-        with (
-            code.loop(first, code.least(end, down)) as m,
-            code.loop(start, code.least(stop, across)) as n,
-        ):
-            _write_block(code, m, n, edge)
+class _Writer:
+    """Writes the loop over tasks: some blocks of rows by some of columns."""
 
+    def __init__(self, code: _Code) -> None:
+        self.code = code
+        self.rows, self.columns = code.params["rows"], code.params["columns"]
+        self.out_row = code.params["out_row"]
+        self.edge = code.reserve(code.number(_SIDE * _SIDE * _FLOAT))
 
-def _write_block(code: _Code, m: Value, n: Value, edge: Value) -> None:
-    """Compute 32 rows by 32 columns; through memory of their own at the edges of the output."""
-    params = code.params
-    row, column = code.product(m, _SIDE), code.product(n, _SIDE)
-    rows, columns = code.difference(params["rows"], row), code.difference(params["columns"], column)
-    out_row = params["out_row"]
-    out = code.sum(params["out"], code.product(row, out_row), code.product(column, _FLOAT))
-    is_whole = code.both(code.less(_SIDE - 1, rows), code.less(_SIDE - 1, columns))
-    at, step = code.select(is_whole, out, edge), code.select(is_whole, out_row, _SIDE * _FLOAT)
-    adds = code.less(0, params["adds"])
-    lanes = [code.first_lanes(code.difference(columns, i * ROWS)) for i in range(2)]
+    def write(self) -> None:
+        """Write the loop."""
+        code = self.code
+        down, across = self._blocks(self.rows), self._blocks(self.columns)
+        task_rows, task_columns = code.number(_TASK_ROWS), code.params["task_columns"]
+        groups, _ = code.divide(code.sum(down, _TASK_ROWS - 1), task_rows)
+        with code.registers(), code.loop(code.begin, code.end) as task:
+            right, left = code.divide(task, groups)
+            first, start = code.product(left, task_rows), code.product(right, task_columns)
+            end, stop = code.sum(first, task_rows), code.sum(start, task_columns)
+            with (
+                code.loop(first, code.least(end, down)) as m,
+                code.loop(start, code.least(stop, across)) as n,
+            ):
+                self._block(m, n)
 
-    def edge_rows(copies_out: bool) -> None:
+    def _blocks(self, extent: Value) -> Value:
+        return self.code.divide(self.code.sum(extent, _SIDE - 1), self.code.number(_SIDE))[0]
+
+    def _block(self, m: Value, n: Value) -> None:
+        """Compute a block; through memory of its own at the edges of the output."""
+        code, params = self.code, self.code.params
+        row, column = code.product(m, _SIDE), code.product(n, _SIDE)
+        rows, columns = code.difference(self.rows, row), code.difference(self.columns, column)
+        out = code.sum(params["out"], code.product(row, self.out_row), code.product(column, _FLOAT))
+        is_whole = code.both(code.less(_SIDE - 1, rows), code.less(_SIDE - 1, columns))
+        at = code.select(is_whole, out, self.edge)
+        step = code.select(is_whole, self.out_row, _SIDE * _FLOAT)
+        adds = code.less(0, params["adds"])
+        with code.when(code.both(adds, code.unless(is_whole))):
+            self._copy_edge(out, rows, columns, back=False)
+        # A step of 0 loads the bias to all rows of a register.
+        bias = code.sum(params["bias"], code.product(column, _FLOAT))
+        before, before_step = code.select(adds, at, bias), code.select(adds, step, 0)
+        for i in range(4):
+            code.load_register(i, self._quarter(before, before_step, i), before_step)
+        left, right = (
+            code.sum(params[name], code.product(number, params["blocks"], _BLOCK))
+            for name, number in (("left", m), ("right", n))
+        )
+        with code.loop(0, code.product(params["blocks"], _BLOCK), _BLOCK) as offset:
+            self._add_products(code.sum(left, offset), code.sum(right, offset))
+        for i in range(4):
+            code.store_register(i, self._quarter(at, step, i), step)
+        with code.when(code.unless(is_whole)):
+            self._copy_edge(out, rows, columns, back=True)
+
+    def _quarter(self, at: Value, step: Value, number: int) -> Value:
+        """Return the address of the part of a block that a register holds."""
+        lower = self.code.product(step, number // 2 * ROWS)
+        return self.code.sum(at, lower, number % 2 * ROW_NBYTES)
+
+    def _add_products(self, left: Value, right: Value) -> None:
+        """Add the products of the parts of two blocks; registers 4 to 7 have the operands."""
+        code = self.code
+        loaded = {4: -1, 6: -1}
+        for pair in _PAIRS:
+            for register, place, part in zip((4, 6), (left, right), pair, strict=True):
+                if part == loaded[register]:
+                    continue
+                loaded[register] = part
+                for half in range(2):
+                    source = code.sum(place, (2 * part + half) * _REGISTER)
+                    code.load_register(register + half, source, ROW_NBYTES)
+            for i in range(4):
+                code.add_product(i, 4 + i // 2, 6 + i % 2)
+
+    def _copy_edge(self, out: Value, rows: Value, columns: Value, *, back: bool) -> None:
+        """Copy what there is of a block from the output, or back."""
+        code = self.code
+        lanes = [code.first_lanes(code.difference(columns, i * ROWS)) for i in range(2)]
         with code.loop(0, code.least(rows, code.number(_SIDE))) as i:
             for half, where in enumerate(lanes):
-                place = code.sum(out, code.product(i, out_row), half * ROW_NBYTES)
-                own = code.sum(edge, code.product(i, _SIDE * _FLOAT), half * ROW_NBYTES)
-                if copies_out:
+                place = code.sum(out, code.product(i, self.out_row), half * ROW_NBYTES)
+                own = code.sum(self.edge, code.product(i, _SIDE * _FLOAT), half * ROW_NBYTES)
+                if back:
                     code.store_where(code.load(own), place, where)
                 else:
                     code.store(code.load_where(place, where), own)
-
-    with code.when(code.both(adds, code.unless(is_whole))):
-        edge_rows(copies_out=False)
-    bias = code.sum(params["bias"], code.product(column, _FLOAT))
-    before, before_step = code.select(adds, at, bias), code.select(adds, step, 0)
-    for i in range(4):
-        offset = code.sum(code.product(before_step, i // 2 * ROWS), i % 2 * ROW_NBYTES)
-        code.load_register(i, code.sum(before, offset), before_step)
-    blocks = params["blocks"]
-    with code.loop(0, blocks) as k:
-        for i, name in ((4, "left"), (6, "right")):
-            block = code.sum(code.product(m if i == 4 else n, blocks), k)
-            place = code.sum(params[name], code.product(block, _BLOCK))
-            if i == 4:
-                left = place
-            else:
-                right = place
-        found: tuple[int | None, int | None] = (None, None)
-        for pair in _PAIRS:
-            for register, place, part, loaded in zip((4, 6), (left, right), pair, found, strict=True):
-                if part != loaded:
-                    for half in range(2):
-                        offset = (2 * part + half) * _REGISTER
-                        code.load_register(register + half, code.sum(place, offset), ROW_NBYTES)
-            found = pair
-            for i in range(4):
-                code.add_product(i, 4 + i // 2, 6 + i % 2)
-    for i in range(4):
-        offset = code.sum(code.product(step, i // 2 * ROWS), i % 2 * ROW_NBYTES)
-        code.store_register(i, code.sum(at, offset), step)
-    with code.when(code.unless(is_whole)):
-        edge_rows(copies_out=True)
 
 
 @cache
@@ -264,20 +279,21 @@ def _packing(form: _Packing) -> CompiledKernel:
 def _product() -> CompiledKernel:
     def text() -> str:
         code = _Code("out left right bias rows columns blocks out_row task_columns adds")
-        _write_product(code)
+        _Writer(code).write()
         return code.finish()
 
     return compile_assembly(f"split products {_version()}", text)
 
 
-def supports(rows: int, columns: int, terms: int) -> bool:
+def supports(rows: int, terms: int, columns: int) -> bool:
     """Whether `product` is faster than the library, and this processor has AMX."""
     return (
         min(rows, columns, terms) >= _NARROW
         and rows * columns * terms >= _LARGE
         and has_amx()
-        and MXNET_USE_FUSION.value
         and available()
+        and MXNET_USE_FUSION.value
+        and onednn.enabled()  # which multiplies what this cannot
     )
 
 
@@ -295,10 +311,11 @@ def product(
     Raises:
         RefusedError: A matrix has gaps in both axes.
     """
-    for name, x in (("out", out), ("a", a), ("b", b)):
-        steps = x.strides[1:] if name == "out" else x.strides
-        if x.dtype != FLOAT32 or _FLOAT not in steps or min(x.strides) < _FLOAT:
-            raise RefusedError(f"split_products: expected {name} with contiguous rows, got {x.strides}")
+    for name, x, steps in (("out", out, out.strides[1:]), ("a", a, a.strides), ("b", b, b.strides)):
+        if _FLOAT not in steps or min(x.strides) < _FLOAT:
+            raise RefusedError(
+                f"split_products: expected {name} with contiguous rows, got strides {x.strides}"
+            )
     wide = np.zeros(-(-out.shape[1] // _SIDE) * _SIDE, FLOAT32)
     if bias is not None:
         wide[: out.shape[1]] = bias.reshape(-1)
@@ -314,20 +331,21 @@ def _add(out: Array, a: Array, b: Array, bias: Array, *, add: bool) -> None:
     rows, columns = out.shape
     blocks = -(-a.shape[1] // DEPTH)
     most = max(1, _PIECE // (blocks * _BLOCK)) * _SIDE
-    sizes = (min(rows, most), columns) if rows > columns else (rows, min(columns, most))
-    nbytes = [-(-size // _SIDE) * blocks * _BLOCK for size in sizes]
-    with Scratch(sum(nbytes) // _FLOAT) as memory:
-        left, right = memory[: nbytes[0] // _FLOAT], memory[nbytes[0] // _FLOAT :]
-        kept = [_packed(left, a, left=True)] if rows <= columns else [_packed(right, b.T, left=False)]
+    by_rows = rows > columns
+    sizes = (min(rows, most), columns) if by_rows else (rows, min(columns, most))
+    left_size, right_size = (-(-size // _SIDE) * blocks * _BLOCK // _FLOAT for size in sizes)
+    with Scratch(left_size + right_size) as memory:
+        left, right = memory[:left_size], memory[left_size:]
+        top = _packed(right, b.T, left=False) if by_rows else _packed(left, a, left=True)
         for start in range(0, max(rows, columns), most):
             piece = slice(start, start + most)
-            if rows > columns:
+            if by_rows:
                 target, x, y, some = out[piece], a[piece], b, bias
-                tops = [*kept, _packed(left, x, left=True)]
+                other = _packed(left, x, left=True)
             else:
                 target, x, y, some = out[:, piece], a, b[:, piece], bias[start:]
-                tops = [*kept, _packed(right, y.T, left=False)]
-            if all(_LOWEST <= top < _HIGHEST for top in tops):
+                other = _packed(right, y.T, left=False)
+            if min(top, other) >= _LOWEST and max(top, other) < _HIGHEST:
                 _multiply(target, left, right, some, blocks, add=add)
                 continue
             sgemm.product(target, x, y, add=add)
@@ -350,9 +368,9 @@ def _multiply(
     out: Array, left: Array, right: Array, bias: Array, blocks: int, *, add: bool
 ) -> None:
     rows, columns = out.shape
-    across = -(-columns // _SIDE)
+    down, across = -(-rows // _SIDE), -(-columns // _SIDE)
     wide = min(across, max(1, _NEAR // (blocks * _BLOCK)))
-    tasks = -(-across // wide) * -(--(-rows // _SIDE) // _TASK_ROWS)
+    tasks = -(-across // wide) * -(-down // _TASK_ROWS)
     arrays = (address(out), address(left), address(right), address(bias))
     _run(_product(), tasks, *arrays, rows, columns, blocks, out.strides[0], wide, add)
 
@@ -366,7 +384,7 @@ def _supports_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool,
     if len(lhs.shape) != 2 or len(rhs.shape) != 2 or lhs.dtype != FLOAT32 or rhs.dtype != FLOAT32:
         return False
     rows, terms = lhs.shape[::-1] if transpose_a else lhs.shape
-    return supports(rows, rhs.shape[0 if transpose_b else 1], terms)
+    return supports(rows, terms, rhs.shape[0 if transpose_b else 1])
 
 
 def _dot(
@@ -383,25 +401,46 @@ def _dot(
 
 
 def _supports_dense(
-    data: Spec, weight: Spec, *rest: Spec, no_bias: bool, **_: Any
+    data: Spec, weight: Spec, *rest: Spec, activation: str | None = None, **_: Any
 ) -> bool:
-    if any(x.dtype != FLOAT32 for x in (data, weight, *rest)) or len(weight.shape) != 2:
+    if any(x.dtype != FLOAT32 for x in (data, weight, *rest)) or not has_activation(activation):
         return False
     units, terms = weight.shape
-    return supports(data.size // max(1, terms), units, terms)
+    return supports(data.size // max(1, terms), terms, units)
 
 
 def _dense(
-    xp: ModuleType, out: Array, data: Array, weight: Array, bias: Array | None = None, **_: Any
+    xp: ModuleType,
+    out: Array,
+    data: Array,
+    weight: Array,
+    *rest: Array,
+    no_bias: bool,
+    activation: str | None = None,
+    with_sum: bool = False,
+    **_: Any,
 ) -> None:
+    if not all(x.flags.c_contiguous for x in (out, data, weight, *rest)):
+        raise RefusedError("split_products: expected contiguous arrays, got strided ones")
     units, terms = weight.shape
-    product(out.reshape(-1, units), data.reshape(-1, terms), weight.T, bias)
+    rows, made = data.reshape(-1, terms), out.reshape(-1, units)
+    bias = None if no_bias else rest[0]
+    if not with_sum:
+        product(made, rows, weight.T, bias)
+        if activation is not None:
+            finish_rows(made, made, None, activation)
+        return
+    with Scratch(made.size) as memory:  # the output may be the addend
+        sums = memory[: made.size].reshape(made.shape)
+        product(sums, rows, weight.T, bias)
+        finish_rows(made, sums, rest[-1].reshape(made.shape), activation)
 
 
-KERNELS = (
-    (DOT, FastKernel(BackEnd.GENERATED, "split_products", _supports_dot, run=_dot)),
-    (
-        FULLY_CONNECTED,
-        FastKernel(BackEnd.GENERATED, "split_products", _supports_dense, run=_dense),
-    ),
+KERNELS = tuple(
+    (op, FastKernel(BackEnd.GENERATED, name, supports_call, run=run))
+    for op, name, supports_call, run in (
+        (DOT, "split_dot", _supports_dot, _dot),
+        (FULLY_CONNECTED, "split_dense", _supports_dense, _dense),
+        (FUSED_DENSE, "split_dense", _supports_dense, _dense),
+    )
 )

@@ -157,6 +157,25 @@ def _finish_plan(finish: Finish, sizes: tuple[int, ...]) -> KernelPlan:
     return KernelPlan(kernel, (*[0] * addresses, *sizes), steps, max(1, _GRAIN // elements))
 
 
+def finish_rows(out: Array, sums: Array, addend: Array | None, activation: str | None) -> None:
+    """Fill ``out = activation(sums + addend)``; matrices of float32 with contiguous rows.
+
+    Args:
+        out: May be the sums or the addend.
+        addend: Of the layout of ``out``; None for none.
+        activation: An activation of `has_activation`.
+    """
+    finish = Finish(FLOAT32, addend=addend is not None, activation=activation, by_rows=True)
+    steps = [x.strides[0] // x.itemsize for x in (out, sums)]
+    arrays = [out, sums] if addend is None else [out, sums, addend]
+    _finish_plan(finish, (*out.shape, *steps)).run(*arrays)
+
+
+def has_activation(name: str | None) -> bool:
+    """Whether `finish_rows` applies an activation."""
+    return name in _ACTIVATIONS
+
+
 @lru_cache(1024)
 def _convert_plan(dtypes: tuple[Any, Any], steps: int, sizes: tuple[int, ...]) -> KernelPlan:
     kernel = compile_kernel(narrowed(_CONVERT, ("out", "x"), dtypes))

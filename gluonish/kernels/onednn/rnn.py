@@ -241,9 +241,7 @@ def _forward_loop(
     _run_loop(dims, run, w, backward=False, **operands)
 
 
-def _run_loop(
-    dims: Dims, run: int, w: Weights, *, backward: bool, **operands: Array | int
-) -> None:
+def _run_loop(dims: Dims, run: int, w: Weights, *, backward: bool, **operands: Array | int) -> None:
     form, sizes = rnn_loops.Form(dims.mode, backward), (dims.steps, dims.batch, dims.units)
     packed = weight_memory(form.packed_nbytes(dims.units))
     order = time_order(dims, run)

@@ -76,6 +76,12 @@ def test_results_are_those_of_the_reference(mode: str, layers: int, both: bool) 
     compare(*call(mode, (4, 3, 5), 6, layers, both, p=0.3))
 
 
+@pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh", "rnn_relu"])
+def test_time_steps_one_by_one_give_the_same(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rnn.rnn_loops, "is_fast", lambda: False)
+    compare(*call(mode, (4, 3, 5), 6, 2, True, p=0.3))
+
+
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh"])
 def test_separate_parameters_give_the_same(mode: str, both: bool) -> None:
