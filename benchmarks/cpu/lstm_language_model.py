@@ -1,6 +1,6 @@
-"""Training speed of an LSTM language model, against MXNet 1.9.1 and PyTorch.
+"""Training speed of an LSTM language model, against MXNet 1.9.1, PyTorch and JAX.
 
-    python -m benchmarks.cpu lstm_language_model --oracle PYTHON --torch PYTHON \\
+    python -m benchmarks.cpu lstm_language_model --oracle PYTHON --torch PYTHON --jax PYTHON \\
         [--dropout 0.2] [--clip]
 
 It learns the words of a text (``tutorials/moby_dick.txt``: 36,017 words and marks, 5,570 distinct),
@@ -8,7 +8,8 @@ one window after the other. Each round starts a process of every package in turn
 printed are medians over rounds of the median tokens per second of each process, and the ratio to
 each peer. Float32, all cores: Embedding, LSTM of some layers, Dense over the vocabulary, softmax
 cross entropy, SGD; hybridized with static_alloc where there is that. The last states of a step are
-the first of the next one.
+the first of the next one. PyTorch updates with its fused SGD; JAX compiles the whole step, products
+of the inputs of all time steps at once and a scan over the rest, and updates in place.
 """
 
 import argparse
@@ -98,7 +99,7 @@ def torch_step(torch: Any, arguments: argparse.Namespace) -> Callable[[], None]:
     lstm = torch.nn.LSTM(units, units, arguments.layers, dropout=arguments.dropout)
     decoder = torch.nn.Linear(units, vocabulary)
     parameters = [p for part in (embedding, lstm, decoder) for p in part.parameters()]
-    optimizer = torch.optim.SGD(parameters, lr=1.0)
+    optimizer = torch.optim.SGD(parameters, lr=1.0, fused=True)
     loss_function = torch.nn.CrossEntropyLoss()
     batches = windows(text, arguments.length)
     shape = (arguments.layers, arguments.batch_size, units)
@@ -118,10 +119,83 @@ def torch_step(torch: Any, arguments: argparse.Namespace) -> Callable[[], None]:
     return step
 
 
+def jax_step(jax: Any, arguments: argparse.Namespace) -> Callable[[], None]:
+    """Return the same step with JAX, compiled as a whole."""
+    import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
+
+    text = encoded(arguments)
+    units, vocabulary, layers = arguments.units, int(text.max()) + 1, arguments.layers
+    random = np.random.default_rng(0)
+
+    def uniform(*shape: int) -> Any:
+        bound = units**-0.5
+        return jnp.asarray(random.uniform(-bound, bound, shape), jnp.float32)
+
+    gates = 4 * units
+    parameters = {
+        "embedding": uniform(vocabulary, units),
+        "decoder": (uniform(units, vocabulary), uniform(vocabulary)),
+        "lstm": [
+            (uniform(units, gates), uniform(units, gates), uniform(gates)) for _ in range(layers)
+        ],
+    }
+
+    def layer(x: Any, weights: Any, state: Any) -> Any:
+        i2h, h2h, bias = weights
+
+        def time_step(state: Any, pre: Any) -> Any:
+            h, c = state
+            i, f, g, o = jnp.split(pre + h @ h2h, 4, axis=-1)
+            c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+            h = jax.nn.sigmoid(o) * jnp.tanh(c)
+            return (h, c), h
+
+        return jax.lax.scan(time_step, state, x @ i2h + bias)
+
+    def loss(parameters: Any, words: Any, following: Any, states: Any, key: Any) -> Any:
+        x, after = parameters["embedding"][words], []
+        for i, weights in enumerate(parameters["lstm"]):
+            if i and arguments.dropout:
+                key, own = jax.random.split(key)
+                keep = jax.random.bernoulli(own, 1 - arguments.dropout, x.shape)
+                x = jnp.where(keep, x / (1 - arguments.dropout), 0)
+            state, x = layer(x, weights, states[i])
+            after.append(state)
+        weight, bias = parameters["decoder"]
+        scores = jax.nn.log_softmax(x.reshape(-1, units) @ weight + bias)
+        return -jnp.take_along_axis(scores, following[:, None], 1).mean(), after
+
+    def train(parameters: Any, words: Any, following: Any, states: Any, key: Any) -> Any:
+        (_, states), found = jax.value_and_grad(loss, has_aux=True)(
+            parameters, words, following, states, key
+        )
+        factor = 1.0
+        if arguments.clip:
+            norm = jnp.sqrt(sum(jnp.sum(x * x) for x in jax.tree.leaves(found)))
+            factor = jnp.minimum(1.0, 0.25 / norm)
+        return jax.tree.map(lambda x, d: x - factor * d, parameters, found), states
+
+    compiled = jax.jit(train, donate_argnums=(0, 3))
+    batches = windows(text, arguments.length)
+    empty = (arguments.batch_size, units)
+    states = [(jnp.zeros(empty), jnp.zeros(empty)) for _ in range(layers)]
+    keys = itertools.count()
+
+    def step() -> None:
+        nonlocal parameters, states
+        words, following = (jnp.asarray(x.copy()) for x in next(batches))
+        key = jax.random.key(next(keys))
+        parameters, states = compiled(parameters, words, following, states, key)
+        jax.block_until_ready(parameters)
+
+    return step
+
+
 def tokens_per_second(arguments: argparse.Namespace) -> float:
     """Run one package in this process and return its median speed."""
     package = __import__(arguments.package)
-    step = (torch_step if arguments.package == "torch" else gluon_step)(package, arguments)
+    makers = {"torch": torch_step, "jax": jax_step}
+    step = makers.get(arguments.package, gluon_step)(package, arguments)
     times = []
     for _ in range(arguments.steps + 2):
         start = time.perf_counter()
@@ -149,7 +223,8 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--oracle", help="python of an environment with mxnet==1.9.1")
     parser.add_argument("--torch", help="python of an environment with torch")
-    parser.add_argument("--package", choices=("gluonish", "mxnet", "torch"))
+    parser.add_argument("--jax", help="python of an environment with jax")
+    parser.add_argument("--package", choices=("gluonish", "mxnet", "torch", "jax"))
     for name, default in (
         *(("units", 512), ("layers", 2), ("length", 35)),
         *(("batch-size", 32), ("steps", 5), ("rounds", 3)),
@@ -169,6 +244,7 @@ def main() -> None:
         print(tokens_per_second(arguments))
         return
     pythons = {"gluonish": sys.executable, "mxnet": arguments.oracle, "torch": arguments.torch}
+    pythons["jax"] = arguments.jax
     pythons = {name: python for name, python in pythons.items() if python}
     rounds: dict[str, list[float]] = {name: [] for name in pythons}
     for _ in range(arguments.rounds):

@@ -26,7 +26,7 @@ def product(
     Raises:
         RefusedError: The library does not support the arrays.
     """
-    if out.dtype == a.dtype == FLOAT32 and split_products.supports(*a.shape, b.shape[1]):
+    if out.dtype == a.dtype == FLOAT32 and split_products.supports(len(a), len(b), b.shape[1]):
         split_products.product(out, a, b, bias, add=add)
         return
     arrays = (out, a, b) if bias is None else (out, a, b, bias)
