@@ -58,9 +58,11 @@ _PAIRS = ((0, 2), (0, 1), (1, 1), (1, 0), (2, 0), (0, 0))
 
 # Bits of the magnitudes between which an operand's largest element must be: 2 ** -80 and 2 ** 60.
 _LOWEST, _HIGHEST = (127 - 80) << 23, (127 + 60) << 23
-# Multiplications from which packing pays, and the least extent of an axis.
+# Multiplications from which the library is slower, and the least number of terms. Each element is
+# packed for as many products as there are rows or columns: of 512 rows, 1024 columns are worth it.
 _LARGE = 1 << 27
 _NARROW = 256
+_REUSE = 300  # products of rows and columns for each of them
 
 
 class _Code(AmxAssembler, TeamAssembler):
@@ -235,6 +237,13 @@ class _Writer:
         """Add the products of the parts of two blocks; registers 4 to 7 have the operands."""
         code = self.code
         loaded = {4: -1, 6: -1}
+        # Between products, the next blocks are read into the first cache.
+        lines = [
+            code.sum(place, _BLOCK + offset)
+            for place in (left, right)
+            for offset in range(0, _BLOCK, ROW_NBYTES)
+        ]
+        each = len(lines) // (4 * len(_PAIRS))
         for pair in _PAIRS:
             for register, place, part in zip((4, 6), (left, right), pair, strict=True):
                 if part == loaded[register]:
@@ -245,6 +254,9 @@ class _Writer:
                     code.load_register(register + half, source, ROW_NBYTES)
             for i in range(4):
                 code.add_product(i, 4 + i // 2, 6 + i % 2)
+                for line in lines[:each]:
+                    code.prefetch(line)
+                del lines[:each]
 
     def _copy_edge(self, out: Value, rows: Value, columns: Value, *, back: bool) -> None:
         """Copy what there is of a block from the output, or back."""
@@ -288,7 +300,8 @@ def _product() -> CompiledKernel:
 def supports(rows: int, terms: int, columns: int) -> bool:
     """Whether `product` is faster than the library, and this processor has AMX."""
     return (
-        min(rows, columns, terms) >= _NARROW
+        terms >= _NARROW
+        and rows * columns >= _REUSE * (rows + columns)
         and rows * columns * terms >= _LARGE
         and has_amx()
         and available()

@@ -147,27 +147,27 @@ def _run(op: Any, shape: tuple[int, ...], inputs: list[Any], name: str, **attrs:
 
 @pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True)], ids=str)
 def test_dot(transposed: tuple[bool, bool]) -> None:
-    a, b = _random(513, 520), _random(520, 517)
+    a, b = _random(643, 360), _random(360, 617)
     inputs = [
         np.ascontiguousarray(x.T) if flips else x
         for x, flips in zip((a, b), transposed, strict=True)
     ]
     flags = dict(zip(("transpose_a", "transpose_b"), transposed, strict=True))
-    _check(_run(DOT, (513, 517), inputs, "split_dot", **flags), a, b)
+    _check(_run(DOT, (643, 617), inputs, "split_dot", **flags), a, b)
 
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("addend", [False, True])
 @pytest.mark.parametrize("activation", [None, "relu", "gelu_tanh"])
 def test_dense_layers(bias: bool, addend: bool, activation: str | None) -> None:
-    data, weight = _random(2, 270, 520), _random(514, 520)
-    rest = [_random(514)] * bias + [_random(2, 270, 514)] * addend
+    data, weight = _random(2, 320, 360), _random(617, 360)
+    rest = [_random(617)] * bias + [_random(2, 320, 617)] * addend
     op = FULLY_CONNECTED if activation is None and not addend else FUSED_DENSE
-    attrs: dict[str, Any] = {"num_hidden": 514, "no_bias": not bias, "flatten": False}
+    attrs: dict[str, Any] = {"num_hidden": 617, "no_bias": not bias, "flatten": False}
     if op is FUSED_DENSE:
         attrs.update(activation=activation, with_sum=addend)
     inputs = [data, weight, *rest]
-    found = _run(op, (2, 270, 514), inputs, "split_dense", **attrs)
+    found = _run(op, (2, 320, 617), inputs, "split_dense", **attrs)
     exact = data.astype(np.float64) @ weight.T.astype(np.float64)
     for x in rest:
         exact = exact + x
@@ -179,9 +179,9 @@ def test_dense_layers(bias: bool, addend: bool, activation: str | None) -> None:
 
 
 def test_the_output_may_be_the_addend() -> None:
-    data, weight, addend = _random(520, 520), _random(520, 520), _random(520, 520)
-    attrs = {"num_hidden": 520, "no_bias": True, "with_sum": True}
-    want = _run(FUSED_DENSE, (520, 520), [data, weight, addend], "split_dense", **attrs)
+    data, weight, addend = _random(640, 360), _random(640, 360), _random(640, 640)
+    attrs = {"num_hidden": 640, "no_bias": True, "with_sum": True}
+    want = _run(FUSED_DENSE, (640, 640), [data, weight, addend], "split_dense", **attrs)
     every = {**FUSED_DENSE.schema.defaults, **attrs}
     chosen = FUSED_DENSE.select_fast("cpu", [spec_of(x) for x in (data, weight, addend)], every)
     assert chosen is not None
@@ -196,8 +196,8 @@ def test_other_products_are_left_to_other_kernels() -> None:
         specs = [Spec(shape, np.dtype(dtype)) for shape in (lhs, rhs)]
         return kernel.supports(*specs, **DOT.schema.defaults)
 
-    assert fits((512, 512), (512, 512))
-    assert not fits((256, 256), (256, 256))  # the library is as fast
-    assert not fits((32, 8192), (8192, 8192))  # packing would take as long as the products
-    assert not fits((512, 512), (512, 512), np.float64)
-    assert not fits((2, 512, 512), (512, 512))
+    assert fits((512, 512), (512, 1024))
+    assert not fits((512, 256), (256, 512))  # the library is as fast
+    assert not fits((256, 4096), (4096, 4096))  # packing would take as long as the products
+    assert not fits((512, 512), (512, 1024), np.float64)
+    assert not fits((2, 512, 512), (512, 1024))
