@@ -12,9 +12,9 @@ For the layout of gates see `gluonish.ops.recurrent.layout`.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import addressof, c_int64
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -212,26 +212,42 @@ class _Loop:
         """Compute a block of a time step, of which ``step`` is the number in the kernel's order."""
         raise NotImplementedError
 
-    def _multiply(self, left: Value, inner: Value, rows: Value, panel: Value) -> None:
-        """Add the product of rows of ``self.inner`` elements and a packed weight to the tile."""
+    def _multiply(
+        self,
+        left: Value,
+        inner: Value,
+        rows: Value,
+        panel: Value,
+        lines: Callable[[Value], Sequence[Value]],
+    ) -> None:
+        """Add the product of rows of ``self.inner`` elements and a packed weight to the tile.
+
+        Args:
+            lines: Returns the addresses of vectors that the cells read with a row. They are read
+                into the cache during the product.
+        """
         code = self.code
         row_step = code.product(self.inner, FLOAT)
+        parts, _ = code.divide(code.sum(self.inner, _DEPTH - 1), code.number(_DEPTH))
+        each, _ = code.divide(code.sum(parts, ROWS - 1), parts)  # rows during a part
 
         def line(row: Value) -> Value:
             return code.sum(self.tile, code.product(row, self.width * _VECTOR))
 
         with code.loop(0, inner, _DEPTH) as first:
+            part, _ = code.divide(first, code.number(_DEPTH))
+            start = code.product(part, each)
+            with code.loop(start, code.least(rows, code.sum(start, each))) as row:
+                for address in lines(row):
+                    code.prefetch(address)
             depth = code.least(code.difference(inner, first), code.number(_DEPTH))
+            right = code.sum(panel, code.product(first, self.width * _VECTOR))
             multiply(
                 code,
                 Matrix(code.sum(left, code.product(first, FLOAT)), row_step, FLOAT),
                 rows,
                 depth,
-                Matrix(
-                    code.sum(panel, code.product(first, self.width * _VECTOR)),
-                    self.width * _VECTOR,
-                    FLOAT,
-                ),
+                Matrix(right, self.width * _VECTOR, FLOAT),
                 lambda row: load_row(code, line(row), self.width),
                 lambda row, sums: store_row(code, sums, line(row)),
                 _TOGETHER[self.width],
@@ -295,16 +311,24 @@ class _Forward(_Loop):
             tile = code.sum(self.tile, code.product(row, self.width * _VECTOR))
             for i in range(self.width):
                 gate, vector = divmod(i, form.unit_vectors)
-                column = self.gate(block, gate, vector)
+                start = code.zeros()
                 if form.mode == "gru":
-                    at = code.sum(code.params["bias"], code.product(column, FLOAT))
-                else:
-                    at = self.at("pre", time, code.sum(block.row, row), form.gates, column)
-                code.store(code.load_where(at, block.lanes[vector]), code.sum(tile, i * _VECTOR))
+                    at = code.product(self.gate(block, gate, vector), FLOAT)
+                    at = code.sum(code.params["bias"], at)
+                    start = code.load_where(at, block.lanes[vector])
+                code.store(start, code.sum(tile, i * _VECTOR))
         before = self.earlier("hidden", step)
-        left = code.sum(before, self.offset(block.row, code.number(0)))
-        self._multiply(left, self.inner, block.rows, panel)
         cells = self.earlier("cells", step)
+        left = code.sum(before, self.offset(block.row, code.number(0)))
+
+        def lines(row: Value) -> list[Value]:
+            row = code.sum(block.row, row)
+            found = [self._pre(block, time, row, i) for i in range(self.width)]
+            if form.mode == "lstm":
+                found.append(code.sum(cells, self.offset(row, block.unit)))
+            return found
+
+        self._multiply(left, self.inner, block.rows, panel, lines)
         with code.loop(0, block.rows) as row:
             tile = code.sum(self.tile, code.product(row, self.width * _VECTOR))
             sums = load_row(code, tile, self.width)
@@ -312,20 +336,21 @@ class _Forward(_Loop):
                 state = cells if form.mode == "lstm" else before
                 self._cell(block, time, code.sum(block.row, row), vector, sums, state)
 
+    def _pre(self, block: _Block, time: Value, row: Value, index: int) -> Value:
+        """Return the address of the input's products for a vector of a row of the tile."""
+        gate, vector = divmod(index, self.form.unit_vectors)
+        return self.at("pre", time, row, self.form.gates, self.gate(block, gate, vector))
+
     def _cell(
         self, block: _Block, time: Value, row: Value, vector: int, sums: list[Value], state: Value
     ) -> None:
         code, form, where = self.code, self.form, block.lanes[vector]
         column = self.gate(block, 0, vector)
-        pre, before = [], None
-        if form.mode == "gru":
-            for gate in range(form.gates):
-                at = self.at("pre", time, row, form.gates, self.gate(block, gate, vector))
-                pre.append(code.load_where(at, where))
+        own, before = range(vector, self.width, form.unit_vectors), None
+        pre = [code.load_where(self._pre(block, time, row, i), where) for i in own]
         if form.gates > 1:
             before = code.load_where(code.sum(state, self.offset(row, column)), where)
-        own = sums[vector :: form.unit_vectors]
-        made = rnn_vectors.forward(code, form.mode, own, pre, before)
+        made = rnn_vectors.forward(code, form.mode, [sums[i] for i in own], pre, before)
         for i, saved in enumerate(made.saved):
             at = self.at("gates", time, row, len(made.saved), self.gate(block, i, vector))
             code.store_where(saved, at, where)
@@ -365,7 +390,8 @@ class _Backward(_Loop):
         later = self.time(code.sum(forward, 1))
         name = "other" if form.mode == "gru" else "products"
         left = self.at(name, later, block.row, form.gates, code.number(0))
-        self._multiply(left, code.select(is_first, 0, self.inner), block.rows, panel)
+        terms = code.select(is_first, 0, self.inner)
+        self._multiply(left, terms, block.rows, panel, partial(self._lines, block, forward))
         is_last = code.less(forward, 0)
         with code.when(code.unless(is_last)):
             self._cells(block, forward)
@@ -375,6 +401,26 @@ class _Backward(_Loop):
             for i, where in enumerate(block.lanes):
                 vector = code.load(code.sum(tile, i * _VECTOR))
                 code.store_where(vector, code.sum(at, i * _VECTOR), where)
+
+    def _lines(self, block: _Block, forward: Value, row: Value) -> list[Value]:
+        """Return the addresses of what the cells of a row read."""
+        code, form = self.code, self.form
+        time, row = self.time(forward), code.sum(block.row, row)
+        found = [self._dy(time, row, block.unit)]
+        if form.gates > 1:
+            found += [self.at("gates", time, row, 4, self.gate(block, i, 0)) for i in range(4)]
+        if form.mode == "lstm":
+            found += [
+                self.at("cells", x, row, 1, block.unit)
+                for x in (time, self.time(code.difference(forward, 1)))
+            ]
+        return [code.sum(x, i * _VECTOR) for x in found for i in range(form.unit_vectors)]
+
+    def _dy(self, time: Value, row: Value, column: Value) -> Value:
+        """Return the address of the gradient of the output."""
+        code, params = self.code, self.code.params
+        steps = code.product(time, params["dy_step"]), code.product(row, params["dy_row"])
+        return code.sum(params["dy"], *steps, code.product(column, FLOAT))
 
     def _all(self, condition: Value) -> Value:
         """Return all lanes if a condition holds, else none."""
@@ -414,12 +460,7 @@ class _Backward(_Loop):
         time, where = self.time(forward), block.lanes[vector]
         column = self.gate(block, 0, vector)
         state = self.offset(row, column)
-        dy = code.sum(
-            params["dy"],
-            code.product(time, params["dy_step"]),
-            code.product(row, params["dy_row"]),
-            code.product(column, FLOAT),
-        )
+        dy = self._dy(time, row, column)
         d_hidden = code.add(code.load_where(dy, where), d_hidden)
         saved = [
             code.load_where(self.at("gates", time, row, 4, self.gate(block, i, vector)), where)

@@ -47,13 +47,14 @@ def forward(
     """Return a step's result.
 
     Args:
-        sums: The products, of the hidden state only for a GRU, for each gate.
-        pre: The products of a GRU's input.
+        sums: The products of the hidden state, for each gate.
+        pre: The products of the input.
         before: The cell before of an LSTM, the hidden state before of a GRU.
     """
     if mode == "lstm":
-        (i, f, o), g = (code.function("sigmoid", sums[n]) for n in (0, 1, 3)), None
-        g = code.function("tanh", sums[2])
+        totals = [code.add(x, y) for x, y in zip(sums, pre, strict=True)]
+        i, f, o = (code.function("sigmoid", totals[n]) for n in (0, 1, 3))
+        g = code.function("tanh", totals[2])
         cell = code.add(code.multiply(f, before), code.multiply(i, g))
         hidden = code.multiply(o, code.function("tanh", cell))
         return After((i, f, g, o), hidden, cell)
@@ -62,7 +63,7 @@ def forward(
         new = code.function("tanh", code.add(pre[2], code.multiply(r, sums[2])))
         hidden = code.add(new, code.multiply(z, code.subtract(before, new)))
         return After((r, z, new, sums[2]), hidden)
-    (total,) = sums
+    total = code.add(sums[0], pre[0])
     return After((), code.relu(total) if mode == "rnn_relu" else code.function("tanh", total))
 
 
