@@ -413,9 +413,9 @@ def _backward_loop(
     sums = np.zeros((-(-dims.batch // rnn_loops.ROWS), form.sums, dims.units), FLOAT32)
     operands = {"hidden": hidden, "dy": dy, "dh": ends[0], "dc": ends[1], "sums": sums}
     operands.update(products=products, other=other)
-    for name, saved, first in zip(("hidden", "cells"), ("hidden", "cells"), firsts, strict=True):
+    for name, first in zip(("hidden", "cells"), firsts, strict=True):
         if first is not None:
-            operands.update({name: reserve.get(saved, run), f"{name}_first": first})
+            operands.update({name: reserve.get(name, run), f"{name}_first": first})
     if form.gates > 1:
         operands["gates"] = reserve.get("gates", run)
     steps = {"dy_step": dy.strides[0], "dy_row": dy.strides[1]}
