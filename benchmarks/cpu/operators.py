@@ -4,7 +4,7 @@
     python -m benchmarks.cpu operators --table products --without-onednn --peers torch_eager ..
 
 The calls stand in interleaved/operator_table.py, and those of convolutions and dense layers of
-    python -m benchmarks.cpu operators --table products --without-onednn --peers-python ..
+networks in interleaved/product_table.py (``--table products``). Each framework runs in its own
 process, in turns call by call. A time is that of many calls, and all their results waited for,
 over their number. Results are compared before anything is timed (1e-3 of the largest). A ratio is
 a peer's median over gluonish's: 2.0 x means that gluonish takes half the time.

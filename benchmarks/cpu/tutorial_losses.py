@@ -72,10 +72,12 @@ def losses(arguments: argparse.Namespace, name: str, seed: int) -> list[tuple[fl
         here = printed(tutorial, f"{ROOT}{os.pathsep}{ROOT / 'engine'}")
     peer = [arguments.torch, "-m", "benchmarks.cpu.tutorial_networks", name, *theirs]
     there = printed(peer, str(ROOT))
-    return [
+    pairs = [
         (loss_of(here, pattern), loss_of(there, rf"{label}: (\S+)"))
         for label, pattern in LOSSES[name].items()
     ]
+    print(f"{name}, seed {seed}: gluonish and PyTorch {pairs}", file=sys.stderr, flush=True)
+    return pairs
 
 
 def row(label: str, ours: list[float], theirs: list[float]) -> list[str]:

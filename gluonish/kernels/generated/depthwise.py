@@ -13,6 +13,7 @@ from gluonish.kernels.generated.window_columns import Windows
 from gluonish.ops.kernel import Array, address
 
 _GRAIN = 1 << 14  # multiplications for each thread
+_GROUP = 4  # rows of an output that are computed together
 
 # Params: data, weight, output; channels, height, width, output height and width; stride and
 # dilation along height; padding along both axes; number of samples. The window, and stride and
@@ -29,9 +30,10 @@ def body(begin, end, params):
     last = max(min(last, wide), first)
 """
 
-# A row of the output is computed in blocks of equal size; the last overlaps the one before it.
-# Further parameters: a copy of the data with its padding, and that copy's height and width; without
-# padding the data itself, and a height of 0.
+# Rows of the output are computed in groups, which share the pixels that they read, and each row in
+# blocks of equal size; the last group and the last block overlap those before them. Further
+# parameters: a copy of the data with its padding, and that copy's height and width; without padding
+# the data itself, and a height of 0.
 _FORWARD = """
     padded, tall, broad = f32(params[13]), params[14], params[15]
     step = dilate_h * broad
@@ -51,7 +53,8 @@ _FORWARD = """
                     padded[line + x] = data[pixels + x]
         else:
             start = plane * height * width
-        for y in range(high):
+        for group in range((high + {group} - 1) // {group}):
+            y = min(group * {group}, high - {group})
             target = (plane * high + y) * wide
             source = start + y * stride_h * broad
             {blocks}
@@ -117,12 +120,22 @@ def _each(count: int, text: str, indent: int) -> str:
 
 
 class _Form(NamedTuple):
-    """What a source depends on: rows and columns of the window; stride and dilation along width."""
+    """What a source depends on.
+
+    Attributes:
+        rows: Rows of the window.
+        taps: Columns of the window.
+        stride: Stride along width.
+        dilate: Dilation along width.
+        group: Rows of the output that are computed together; more than one only where neither
+            stride nor dilation along height is more than one.
+    """
 
     rows: int
     taps: int
     stride: int
     dilate: int
+    group: int
 
 
 _BLOCK = """if wide >= {size}:
@@ -131,31 +144,40 @@ _BLOCK = """if wide >= {size}:
                     for t in range({size}):
                         independent()
                         x = left + t
-                        out[target + x] = {sum}
+                        {sums}
             el"""
 _REST = """se:
                 for x in range(wide):
                     independent()
-                    out[target + x] = {sum}"""
+                    {sums}"""
 
 
-def _blocks(total: str) -> str:
-    blocks = [_BLOCK.format(size=size, sum=total) for size in (16, 8, 4)]
-    return "".join((*blocks, _REST.format(sum=total)))
+def _sums(form: _Form) -> list[str]:
+    """Return the statements that compute pixel x of a group of rows of the output."""
+    lines = [f"s{y} = float32(0)" for y in range(form.group)]
+    for j in range(form.taps):
+        for row in range(form.rows + form.group - 1):
+            lines.append(
+                f"pixel = padded[source + {row} * step + x * {form.stride} + {j * form.dilate}]"
+            )
+            for y in range(max(0, row - form.rows + 1), min(form.group, row + 1)):
+                lines.append(f"s{y} += w{row - y}_{j} * pixel")
+    return lines + [f"out[target + {y} * wide + x] = s{y}" for y in range(form.group)]
+
+
+def _blocks(form: _Form) -> str:
+    lines = _sums(form)
+    blocks = [_BLOCK.format(size=size, sums=("\n" + " " * 24).join(lines)) for size in (16, 8, 4)]
+    return "".join((*blocks, _REST.format(sums=("\n" + " " * 20).join(lines))))
 
 
 def _source(text: str, form: _Form) -> str:
-    rows, taps, stride, dilate = form
+    rows, taps, stride, dilate, group = form
     column = f"x * {stride} + @ * {dilate}"
     border = (
         f"if {column} >= pad_w and {column} < pad_w + width:\n"
         f"                            s@ += g * data[source + {column}]"
     )
-    products = [
-        f"w{i}_{j} * padded[source + {i} * step + x * {stride} + {j * dilate}]"
-        for i in range(rows)
-        for j in range(taps)
-    ]
     loads = [f"w{i}_{j} = weight[at + {i * taps + j}]" for i in range(rows) for j in range(taps)]
     return (_HEAD + text).format(
         rows=rows,
@@ -165,7 +187,8 @@ def _source(text: str, form: _Form) -> str:
         elements=rows * taps,
         reach=(taps - 1) * dilate,
         loads="\n        ".join(loads),
-        blocks=_blocks(" + ".join(products)),
+        group=group,
+        blocks=_blocks(form),
         zero_totals=_each(taps, "t@ = float64(0)", 8),
         zero_sums=_each(taps, "s@ = float32(0)", 20),
         sums=_each(taps, f"s@ += g * data[source + {column}]", 24),
@@ -237,5 +260,8 @@ def _run(
     params = np.array((address(first), address(second), address(out), *sizes, *more), np.int64)
     work = windows.counts[0] * windows.counts[1] * windows.kernel[1]
     work *= samples if text is _BACKWARD_WEIGHT else windows.kernel[0]
-    form = _Form(*windows.kernel, windows.stride[1], windows.dilate[1])
+    group = 1
+    if text is _FORWARD and windows.stride[0] == windows.dilate[0] == 1:
+        group = min(windows.counts[0], _GROUP)
+    form = _Form(*windows.kernel, windows.stride[1], windows.dilate[1], group)
     _kernel(text, form)(steps, params, max(1, _GRAIN // max(1, work)))
