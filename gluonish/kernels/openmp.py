@@ -6,7 +6,6 @@ runs everything in the calling thread.
 
 import ctypes
 import math
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import Any
 
 from gluonish.core.config import LoadEnvironment, is_set
 from gluonish.core.cpu_quota import cpu_limit
-from gluonish.core.operating_system import on_fork, usable_cores
+from gluonish.core.operating_system import WINDOWS, on_fork, usable_cores
 from gluonish.kernels.busy_cores import BusyCores
 
 # Spins of a libgomp thread before it sleeps; fewer on busy cores, see `busy_cores`. LeNet alone
@@ -153,7 +152,7 @@ def _libgomp() -> ctypes.PyDLL | None:
 @cache
 def rest_address() -> int:
     """Return the address of a C function of one integer, which offers the core to other threads."""
-    process = ctypes.CDLL(None) if os.name == "posix" else None
+    process = None if WINDOWS else ctypes.CDLL(None)
     # The other one frees NULL, which is nothing.
     function = getattr(process, "sched_yield", ctypes.pythonapi.PyMem_RawFree)
     return ctypes.cast(function, ctypes.c_void_p).value or 0
