@@ -1,7 +1,7 @@
 """Series: launches of kernels in one call.
 
 Products of few rows stream their weights through the processor's caches, so that what the
-interpreter does between two kernels waits for memory: 10 to 40 us.
+interpreter does between two kernels waits for memory: about 10 us.
 """
 
 from collections.abc import Sequence
