@@ -1,7 +1,8 @@
 """Chains: consecutive instructions that run in one call into their library, rather than one each.
 
 An instruction costs about 3 us in addition to its primitive; a chain costs that once. That is 3 to
-4 % of MobileNet v2 in 8 bits at batch size 1 (benchmarks/cpu/chained_steps.py).
+4 % of MobileNet v2 in 8 bits at batch size 1 (benchmarks/cpu/chained_steps.py), and as much of a
+token of GPT-2 small, whose weights push what the interpreter needs out of the processor's caches.
 """
 
 from collections.abc import Sequence

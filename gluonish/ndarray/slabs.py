@@ -111,8 +111,7 @@ def small_pages(
     nbytes = math.prod(shape) * kind.itemsize
     if nbytes < LARGE_NBYTES or not LINUX:
         return np.zeros(shape, kind)
-    # With a multiple of large pages, Linux aligns the memory to them.
-    memory = _mapped(-(-nbytes // _STEP_NBYTES) * _STEP_NBYTES)
+    memory = _mapped(nbytes)
     values: Array = np.frombuffer(memory, np.uint8)[:nbytes]
     if commit:
         _advise(values.ctypes.data, nbytes, _POPULATE_WRITE, _COMMIT_NBYTES)
@@ -130,8 +129,10 @@ def commit_soon(arrays: Iterable[Any]) -> None:
 
 
 def _mapped(nbytes: int) -> AnonymousMap:
+    # Since version 6.7, Linux aligns a multiple of large pages to them.
+    whole = -(-nbytes // _STEP_NBYTES) * _STEP_NBYTES
     try:
-        return AnonymousMap(nbytes)
+        return AnonymousMap(whole)
     except (OSError, OverflowError) as error:
         raise MemoryError(f"Unable to allocate {nbytes} bytes") from error
 
@@ -167,9 +168,14 @@ def _join_waiting() -> None:
             time.sleep(max(0.0, due - time.monotonic()))
             memory = found()
             if memory is not None:
-                # Not behind the values: that would commit memory.
-                _advise(_span(memory)[0], nbytes, _COLLAPSE, _STEP_NBYTES)
+                _join(_span(memory)[0], nbytes)
             del memory  # it may be freed while the others are joined
+
+
+def _join(address: int, nbytes: int) -> None:
+    # Linux takes whole large pages only, and one behind the values would commit memory.
+    start = -(-address // _STEP_NBYTES) * _STEP_NBYTES
+    _advise(start, address + nbytes - start, _COLLAPSE, _STEP_NBYTES)
 
 
 def _commit(maps: Iterable[AnonymousMap]) -> None:

@@ -84,7 +84,7 @@ class BackEnd(Enum):
     @property
     def joins_calls(self) -> bool:
         """Whether consecutive calls can be joined into one; see `Joinable`."""
-        return self is BackEnd.ONEDNN
+        return self in (BackEnd.ONEDNN, BackEnd.GENERATED)
 
 
 class Attached(Protocol):

@@ -1,13 +1,14 @@
 """Memory for arrays that live together: separate arrays, of no file, freed with the last."""
 
 import gc
+import platform
 import threading
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from gluonish.core.file_map import is_mapped
+from gluonish.core.file_map import AnonymousMap, is_mapped
 from gluonish.core.operating_system import LINUX
 from gluonish.ndarray import slabs as module
 from gluonish.ndarray.slabs import LARGE_NBYTES, Slabs, commit_soon, small_pages
@@ -175,3 +176,36 @@ def test_joined_pages_take_no_memory_behind_the_values(monkeypatch: pytest.Monke
     finish_threads()
     assert resident() - before < 16 * nbytes + (8 << 20)  # 30 MiB more with all pages of the maps
     assert not any(array.any() for array in arrays)
+
+
+@pytest.mark.skipif(not LINUX, reason="pages are joined on Linux only")
+def test_joined_pages_are_whole_large_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    finish_threads()
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(module, "_advise", lambda start, nbytes, *_: asked.append((start, nbytes)))
+    monkeypatch.setattr(module, "_DELAY", 0.0)
+    monkeypatch.setattr(module, "_mapped", AnonymousMap)  # at an address of any small page
+    sizes = [(17 << 20) + 4096 * number for number in range(8)]
+    with Slabs(1 << 28) as slabs:
+        arrays = [slabs.empty((size,), "uint8") for size in sizes]
+    finish_threads()
+    large = 2 << 20
+    assert len(asked) == len(arrays)
+    assert all(start % large == 0 for start, _ in asked)
+    for array in arrays:
+        begin, end = array.ctypes.data, array.ctypes.data + array.nbytes
+        found = [pair for pair in asked if begin <= pair[0] < end]
+        assert len(found) == 1
+        assert found[0][0] + found[0][1] == end  # Linux takes the large pages that fit
+        assert found[0][0] - begin < large
+
+
+@pytest.mark.skipif(not LINUX, reason="memory is mapped on Linux only")
+def test_slabs_begin_where_large_pages_do_on_new_linux() -> None:
+    major, minor = map(int, platform.release().split(".")[:2])
+    if (major, minor) < (6, 7):
+        pytest.skip("Linux before 6.7 aligns no memory")
+    with Slabs(1 << 28) as slabs:
+        for number in range(4):
+            array = slabs.empty(((17 << 20) + 4096 * number,), "uint8")
+            assert array.ctypes.data % (2 << 20) == 0

@@ -29,6 +29,19 @@ def test_take_clips_wraps_or_refuses_positions_outside() -> None:
         out("take", X, f(-1, 1), mode="raise")
 
 
+def test_take_of_a_single_position() -> None:
+    for given, row in ((0, 0), (1, 1), (-1, 0), (5, 1)):
+        for position in (np.array([given], np.int32), np.array([given], np.float32)):
+            assert out("take", X, position) == X[row : row + 1].tolist()
+        assert out("take", X, np.array([[given]], np.int64)) == [X[row : row + 1].tolist()]
+        assert (
+            out("take", X, np.array([given]), mode="wrap") == X[given % 2 : given % 2 + 1].tolist()
+        )
+    with pytest.raises(OperatorIndexError, match="expected positions"):
+        out("take", X, np.array([2], np.int32), mode="raise")
+    assert out("take", X[0], np.array([2], np.int32)) == [2]
+
+
 def test_take_cuts_fractions() -> None:
     assert out("take", X, f(0.7, 1.9)) == [[0, 1, 2], [3, 4, 5]]
 

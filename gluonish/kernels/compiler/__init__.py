@@ -9,6 +9,7 @@ processes. The threads are shared with oneDNN.
 from gluonish.kernels.compiler.compile import (
     GRAIN,
     CompiledKernel,
+    Launch,
     available,
     compile_assembly,
     compile_kernel,
@@ -16,11 +17,14 @@ from gluonish.kernels.compiler.compile import (
 )
 from gluonish.kernels.compiler.errors import KernelError
 from gluonish.kernels.compiler.progress import compiled_count
+from gluonish.kernels.compiler.series import Series
 
 __all__ = [
     "GRAIN",
     "CompiledKernel",
     "KernelError",
+    "Launch",
+    "Series",
     "available",
     "compile_assembly",
     "compile_kernel",

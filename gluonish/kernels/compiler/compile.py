@@ -52,7 +52,7 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from gluonish.core.config import changes
 from gluonish.core.helper_thread import in_helper_thread
@@ -75,6 +75,7 @@ __all__ = [
     "GRAIN",
     "CompiledKernel",
     "KernelError",
+    "Launch",
     "available",
     "compile_assembly",
     "compile_kernel",
@@ -85,6 +86,26 @@ GRAIN = 16384  # steps: about as many as a thread computes in the time to wake i
 
 _FASTMATH = ("contract", "reassoc")
 _BY_TEXT = "kernels_by_text"  # folder of the kernels by their LLVM IR
+
+
+class Launch(NamedTuple):
+    """A call of a kernel's launcher.
+
+    Attributes:
+        address: The launcher's address.
+        extent: Number of steps.
+        params: Address of the params.
+        grain: Minimum steps for each thread.
+        threads: Number of threads.
+        parallel: Address of GOMP_parallel; 0 for one thread.
+    """
+
+    address: int
+    extent: int
+    params: int
+    grain: int
+    threads: int
+    parallel: int
 
 
 class CompiledKernel:
@@ -176,6 +197,31 @@ class CompiledKernel:
             params: Address of the params.
         """
         self._launch(members, params, 1, members, self._team().parallel if members > 1 else 0)
+
+    def launch_of(self, extent: int, params: int, grain: int, threads: int) -> Launch | None:
+        """Return what `run_at` does, for `Series`; None while runs are still timed.
+
+        Args:
+            extent: Number of steps.
+            params: Address of the params.
+            grain: See `__call__`.
+            threads: How many threads a kernel may use.
+        """
+        if self._stamp != changes[0]:
+            return None
+        alone = Launch(self._code.address, extent, params, extent, 1, 0)
+        if self._tuned and extent * FACTOR < grain:
+            return alone
+        border = self._borders.get(grain)
+        if border is None:
+            found = self._pending.get(grain)
+            if found is None or (threads > 1 and found.is_useful(extent)):
+                return None
+            border = grain
+        if extent <= border:
+            return alone
+        parallel = self._team().parallel if threads > 1 else 0
+        return Launch(self._code.address, extent, params, min(grain, border), threads, parallel)
 
     def run_alone(self, extent: int, params: int) -> None:
         """Run all steps in the calling thread, without the GIL; ``params`` is an address."""

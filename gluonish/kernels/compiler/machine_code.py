@@ -170,12 +170,14 @@ class Code:
     Attributes:
         launch: Function that runs the kernel without the GIL.
         quick: The same with the GIL held, for work that takes less time than releasing it.
+        address: The function's address.
     """
 
-    __slots__ = ("_library", "launch", "quick")
+    __slots__ = ("_library", "address", "launch", "quick")
 
     def __init__(self, address: int, library: Any) -> None:
         self._library = library
+        self.address = address
         types = (ctypes.c_int64,) * 5
         self.launch: Launch = ctypes.CFUNCTYPE(None, *types)(address)
         self.quick: Launch = ctypes.PYFUNCTYPE(None, *types)(address)

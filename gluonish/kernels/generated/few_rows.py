@@ -1,8 +1,10 @@
 """Dense layers on few rows, such as one token of each sequence: bound by reading the weight.
 
-A step computes a group of output features for all rows, so that each element of the weight is read
-once, along rows of the weight, and is multiplied by the elements of all rows of the data. Sums are
-float32, in an order that depends on the sizes only.
+An output feature is computed for all rows, so that each element of the weight is read once, along
+rows of the weight, and is multiplied by the elements of all rows of the data. A thread computes
+some features at a time, from equal parts of its share of the weight: memory is read faster in a few
+streams that are far apart than in one. Sums are float32, in an order that depends on the sizes
+only.
 """
 
 import hashlib
@@ -32,11 +34,13 @@ _WORTH = {FLOAT32: 1 << 18, BFLOAT16: 1 << 16}
 _SUMS = 8  # vectors in registers
 _FLOAT = 4  # bytes
 _LINE = 64  # bytes of a cache line
-# Bytes from an element of the weight to the one whose reading begins, of bfloat16: it takes 0.8 of
-# the time on 1 row, and 0.6 on 2. One stream in order of addresses is read fastest; four sums of an
-# output are enough.
+# Bytes from an element of the weight to the one whose reading begins: bfloat16 takes 0.8 of the
+# time on 1 row, and 0.6 on 2, float32 in small pages 0.98. Four sums of an output are enough.
 _AHEAD = 1024
 _CHAINS = 4
+_STREAMS = 2  # of a thread
+# The kernel runs at most this many steps: up to 63 for each of 8 parts, which then are equal.
+_MOST_STEPS = 504
 _CUBIC, _TANH_SCALE = 0.044715, math.sqrt(2 / math.pi)  # of GELU by tanh
 _ACTIVATIONS = (None, "relu", "gelu", "gelu_tanh")
 
@@ -62,20 +66,17 @@ class _Form(NamedTuple):
     def names(self) -> str:
         """The names of the params."""
         bias, addend = " bias" * self.bias, " addend" * self.addend
-        return f"out data weight{bias}{addend} units features"
+        return f"out data weight{bias}{addend} units features step"
 
     @property
-    def group(self) -> int:
-        """The number of output features of a step; rows of bfloat16 are best read alone."""
-        if self.kind != "float32":
-            return 1
-        return min(4, max(1, _SUMS // self.rows))
+    def streams(self) -> int:
+        """The number of output features that are computed at a time."""
+        return min(_STREAMS, max(1, _SUMS // self.rows))
 
     @property
     def chains(self) -> int:
         """The number of sums of each output, which do not wait for one another."""
-        chains = max(1, _SUMS // (self.rows * self.group))
-        return chains if self.kind == "float32" else min(chains, _CHAINS)
+        return min(_CHAINS, max(1, _SUMS // (self.rows * self.streams)))
 
     @property
     def parts(self) -> int:
@@ -132,17 +133,17 @@ class _Writer:
         return self.code.difference(self.features, rest)
 
     def write(self) -> None:
-        """Write the loop over groups of features."""
-        code, group = self.code, self.form.group
+        """Write the loops over output features."""
+        code, streams = self.code, self.form.streams
         rows = self._data()
-        with code.loop(code.begin, code.end) as step:
-            first = code.product(step, group)
-            behind = code.sum(first, group)
-            is_whole = code.less(code.difference(behind, 1), self.units)
-            with code.when(is_whole):
-                self._units(rows, first, group)
-            with code.when(code.unless(is_whole)), code.loop(first, self.units) as unit:
-                self._units(rows, unit, 1)
+        width = code.params["step"]
+        first = code.product(code.begin, width)
+        end = code.least(code.product(code.end, width), self.units)
+        part, _ = code.divide(code.difference(end, first), code.number(streams))
+        with code.loop(first, code.sum(first, part)) as unit:
+            self._units(rows, [code.sum(unit, code.product(part, i)) for i in range(streams)])
+        with code.loop(code.sum(first, code.product(part, streams)), end) as unit:
+            self._units(rows, [unit])
 
     def _data(self) -> list[Value]:
         """Return the address of each row as float32."""
@@ -179,19 +180,20 @@ class _Writer:
             return (self.code.load(address),)
         return self.code.load_pairs(address)
 
-    def _units(self, rows: list[Value], first: Value, count: int) -> None:
-        """Compute some output features from ``first`` on, for all rows."""
+    def _units(self, rows: list[Value], units: list[Value]) -> None:
+        """Compute some output features for all rows."""
         code, form = self.code, self.form
         nbytes = code.product(self.features, form.itemsize)
-        start = code.sum(code.params["weight"], code.product(first, nbytes))
-        weights = [code.sum(start, code.product(nbytes, i)) for i in range(count)]
-        pairs = len(rows) * count
+        start = code.params["weight"]
+        weights = [code.sum(start, code.product(unit, nbytes)) for unit in units]
+        pairs = len(rows) * len(units)
 
         def iteration(at: Value, sums: list[Value], loads: int) -> list[Value]:
             for load in range(loads):
                 here = code.sum(at, load * self.width)
-                if form.kind != "float32" and load * self.width * form.itemsize % _LINE == 0:
-                    code.prefetch(code.sum(self._at(weights[0], here), _AHEAD))
+                if load * self.width * form.itemsize % _LINE == 0:
+                    for row in weights:
+                        code.prefetch(code.sum(self._at(row, here), _AHEAD))
                 loaded = [self._loaded(row, here) for row in weights]
                 for part in range(form.parts):
                     offset = code.product(code.sum(here, part * lanes()), _FLOAT)
@@ -213,7 +215,7 @@ class _Writer:
         sums = code.fold(self.whole, self.vectors, self.width, sums, one)
         totals = [code.sum_of_lanes(self._added(sums[i::pairs])) for i in range(pairs)]
         for i, total in enumerate(self._rest(rows, weights, totals)):
-            self._finish(total, i // count, code.sum(first, i % count))
+            self._finish(total, i // len(units), units[i % len(units)])
 
     def _added(self, vectors: list[Value]) -> Value:
         total, *rest = vectors
@@ -299,9 +301,10 @@ def _plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bo
 
 @lru_cache(1024)
 def _plan_of(form: _Form, units: int, features: int) -> KernelPlan:
-    params = [*[0] * (3 + form.bias + form.addend), units, features]
-    grain = max(1, _LEAST_ELEMENTS // (form.group * features))
-    return KernelPlan(_kernel(form), params, -(-units // form.group), grain)
+    width = max(form.streams, -(-units // _MOST_STEPS))
+    params = [*[0] * (3 + form.bias + form.addend), units, features, width]
+    grain = max(1, _LEAST_ELEMENTS // (width * features))
+    return KernelPlan(_kernel(form), params, -(-units // width), grain)
 
 
 KERNELS = tuple(

@@ -10,7 +10,9 @@ from collections.abc import Collection, Sequence
 from ctypes import addressof, c_int64
 from typing import Any
 
-from gluonish.kernels.compiler import CompiledKernel
+from gluonish.core.config import changes
+from gluonish.kernels import openmp
+from gluonish.kernels.compiler import CompiledKernel, Launch, Series
 from gluonish.ops.kernel import Key, address
 
 
@@ -51,6 +53,15 @@ class KernelPlan:
         if key is not None and self._key_at:
             params[0][self._key_at], params[0][self._key_at + 1] = key
         self._kernel.run_at(self._extent, params[1], self._grain)
+
+    def launch_of(self, params: int, threads: int) -> Launch | None:
+        """Return what `launch` calls; see `CompiledKernel.launch_of`."""
+        return self._kernel.launch_of(self._extent, params, self._grain, threads)
+
+    @property
+    def turns(self) -> float:
+        """The steps by those for which a thread pays; up to 1, releasing the GIL does not pay."""
+        return self._extent / self._grain
 
     def run(self, *arrays: Any, key: Key | None = None) -> None:
         """Run on outputs and inputs that have the plan's layouts.
@@ -110,12 +121,60 @@ class Attached:
             else:
                 self._params[0][i] = address(arrays[index])
 
+    @classmethod
+    def joined(cls, attached: "Sequence[Attached]") -> "_Joined":
+        """Join plans into one call."""
+        return _Joined(attached)
+
     def run(self, arrays: Sequence[Any]) -> None:
         """Run the kernel; arrays that are not movable must be those of the constructor."""
         values = self._params[0]
         for i, index in self._movable:
             values[i] = address(arrays[index])
         self._plan.launch(self._params, None)
+
+    def pack(self, arrays: Sequence[Any]) -> None:
+        """Do nothing."""
+
+
+class _Joined:
+    """Several attached plans that run in one call, as soon as it is known in how many threads."""
+
+    __slots__ = ("_attached", "_movable", "_series", "_settled")
+
+    def __init__(self, attached: Sequence[Attached]) -> None:
+        self._attached = attached
+        self._movable = [
+            (each._params[0], i, index) for each in attached for i, index in each._movable
+        ]
+        self._series: Series | None = None
+        self._settled = (-1, 0)  # version of the flags and number of threads of the series
+
+    def run(self, arrays: Sequence[Any]) -> None:
+        """Run the kernels in order; see `Attached.run`."""
+        threads = 1 if openmp.is_disabled() else openmp.team().threads()
+        settled = changes[0], threads
+        if settled != self._settled:
+            self._settle(settled)
+        if self._series is None:
+            for each in self._attached:
+                each.run(arrays)
+            return
+        for values, i, index in self._movable:
+            values[i] = address(arrays[index])
+        self._series.run()
+
+    def _settle(self, settled: tuple[int, int]) -> None:
+        self._series = None
+        launches = []
+        for each in self._attached:
+            launch = each._plan.launch_of(each._params[1], settled[1])
+            if launch is None:
+                return  # they are timed, one by one
+            launches.append(launch)
+        quick = sum(each._plan.turns for each in self._attached) <= 1
+        self._series = Series(launches, quick=quick)
+        self._settled = settled
 
     def pack(self, arrays: Sequence[Any]) -> None:
         """Do nothing."""

@@ -39,6 +39,7 @@ __all__ = [
 _MOST_NAMES = 10  # in one message
 Shape = tuple[int, ...]
 Values = np.ndarray[Any, Any]
+Kind = np.dtype[Any]
 
 
 class Form:
@@ -66,22 +67,28 @@ class Form:
         """
         return [shape]
 
-    def load(self, stored: Sequence[StoredArray], shape: Shape, slabs: Slabs) -> Values:
+    def load(
+        self, stored: Sequence[StoredArray], shape: Shape, dtype: Kind, slabs: Slabs
+    ) -> Values:
         """Return the parameter's values, of tensors of a file, each of which is read once.
 
         Args:
             stored: The tensors.
             shape: Shape of the parameter.
+            dtype: Its element type.
             slabs: Where memory comes from.
         """
-        if len(stored) != 1 or stored[0].read_into is None:
-            return self.join((tensor.read() for tensor in stored), shape)
+        if len(stored) != 1 or stored[0].read_into is None or stored[0].dtype != dtype:
+            return _placed(self.join((tensor.read() for tensor in stored), shape), dtype, slabs)
         made = slabs.empty(stored[0].shape, stored[0].dtype)
         stored[0].read_into(made)
         return self.join(iter((made,)), shape)
 
     def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
-        """Return the parameter's values, of tensors that are read one after another."""
+        """Return the parameter's values, of tensors that are read one after another.
+
+        They may be a view with strides.
+        """
         return next(pieces)
 
     def split(self, values: Values, sizes: Sequence[int]) -> list[Values]:
@@ -89,10 +96,22 @@ class Form:
         return [values]
 
 
+def _placed(values: Values, dtype: Kind, slabs: Slabs) -> Values:
+    """Return values in a parameter's dtype and order of elements."""
+    if values.dtype == dtype and values.flags.c_contiguous:
+        return values
+    made = slabs.empty(values.shape, dtype)
+    with np.errstate(all="ignore"):  # such as a value beyond float16, which becomes infinite
+        made[...] = values
+    return made
+
+
 class _Rows(Form):
-    def load(self, stored: Sequence[StoredArray], shape: Shape, slabs: Slabs) -> Values:
-        if len(stored) == 1 or any(tensor.read_into is None for tensor in stored):
-            return super().load(stored, shape, slabs)
+    def load(
+        self, stored: Sequence[StoredArray], shape: Shape, dtype: Kind, slabs: Slabs
+    ) -> Values:
+        if len(stored) == 1 or any(x.read_into is None or x.dtype != dtype for x in stored):
+            return super().load(stored, shape, dtype, slabs)
         made = slabs.empty(shape, stored[0].dtype)
         at = 0
         for tensor in stored:
@@ -134,11 +153,13 @@ class _Mapped(Form):
     def shapes(self, shape: Shape, sizes: Sequence[int]) -> list[Shape]:
         return [self._shape(shape)]
 
-    def load(self, stored: Sequence[StoredArray], shape: Shape, slabs: Slabs) -> Values:
-        return self.join((tensor.read() for tensor in stored), shape)
+    def load(
+        self, stored: Sequence[StoredArray], shape: Shape, dtype: Kind, slabs: Slabs
+    ) -> Values:
+        return _placed(self._read(stored[0].read(), shape), dtype, slabs)
 
     def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
-        return np.ascontiguousarray(self._read(next(pieces), shape))
+        return self._read(next(pieces), shape)
 
     def split(self, values: Values, sizes: Sequence[int]) -> list[Values]:
         return [self._write(values)]
@@ -309,13 +330,13 @@ class WeightTable:
         """
         missing = self._check(stored, source, may_miss, may_ignore)
         done: dict[int, _Entry] = {}
-        total = sum(math.prod(tensor.shape) * tensor.dtype.itemsize for tensor in stored.values())
+        total = sum(math.prod(entry.shape) * _kind(entry).itemsize for entry in self._distinct())
         with Slabs(total) as slabs:
             for entry in self._entries:
                 if entry.path in missing or any(name not in stored for name in entry.names[:1]):
                     continue
                 tensors = [stored[name] for name in entry.names]
-                values = entry.form.load(tensors, entry.shape, slabs)
+                values = entry.form.load(tensors, entry.shape, _kind(entry), slabs)
                 if id(entry.parameter) in done:
                     _check_tied(entry, done[id(entry.parameter)], values, source)
                     continue
@@ -381,8 +402,7 @@ class WeightTable:
         found: dict[str, StoredArray] = {}
         for entry in self._distinct():
             for i, (name, shape) in enumerate(zip(entry.names, entry.shapes(), strict=True)):
-                dtype = normalize_dtype(entry.parameter.dtype)
-                found[name] = StoredArray(shape, dtype, _Piece(entry, i))
+                found[name] = StoredArray(shape, _kind(entry), _Piece(entry, i))
         return found
 
     def gradients(self) -> dict[str, Values]:
@@ -402,6 +422,10 @@ class WeightTable:
             if id(entry.parameter) not in seen:
                 seen.add(id(entry.parameter))
                 yield entry
+
+
+def _kind(entry: _Entry) -> Kind:
+    return normalize_dtype(entry.parameter.dtype)
 
 
 class _Piece:

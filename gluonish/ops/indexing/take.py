@@ -6,6 +6,8 @@ boolean_mask: select rows by a mask.
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema, choice, integer, shape
 from gluonish.core.schema import shape as shape_attr
@@ -46,7 +48,13 @@ def _infer(a: Spec, indices: Spec, *, axis: int, mode: str) -> tuple[Spec]:
 
 
 def _kernel(xp: ModuleType, out: Any, a: Any, indices: Any, *, axis: int, mode: str) -> None:
-    positions = integer_indices(xp, "take", indices, a.shape[axis], mode)
+    extent = a.shape[axis]
+    if axis == 0 and type(indices) is np.ndarray and indices.size == 1:
+        position = indices.item()  # few functions of NumPy, as in Embedding
+        if type(position) is int and 0 <= position < extent:
+            out[...] = a[position]
+            return
+    positions = integer_indices(xp, "take", indices, extent, mode)
     xp.take(a, positions, axis=axis, out=out)
 
 

@@ -50,7 +50,10 @@ def check_ids(operator: str, data: Any, rows: int) -> None:
     """
     if type(data) is not np.ndarray or not data.size or follows_mxnet():
         return
-    low, high = data.min(), data.max()
+    _check_range(operator, data.min(), data.max(), rows)
+
+
+def _check_range(operator: str, low: Any, high: Any, rows: int) -> None:
     if not (low > -1 and high < rows):  # fractions are truncated, and NaN is outside
         raise OperatorIndexError(
             f"{operator}: expected ids in data from 0 to {rows - 1}, got ids from {low} to {high}"
@@ -63,6 +66,13 @@ def embedding_kernel(operator: str) -> Callable[..., None]:
     def kernel(
         xp: ModuleType, out: Any, data: Any, weight: Any, *, input_dim: int, **_: object
     ) -> None:
+        if type(data) is np.ndarray and data.size == 1 and not follows_mxnet():
+            # The next token of a text. After products that streamed all weights through the
+            # processor's caches, each function of NumPy takes ten times as long as usual.
+            number = data.item()
+            _check_range(operator, number, number, input_dim)
+            out[...] = weight[int(number)]
+            return
         check_ids(operator, data, input_dim)
         out[...] = weight[_rows(xp, data, input_dim)]
 

@@ -124,6 +124,8 @@ CPU_TESTS: dict[str, str] = {
     "numpy/test_methods.py::test_recorded_add_makes_few_python_calls": _FAST,
     "graph/test_cached_graph.py::test_eight_threads_get_what_one_gets": _THREADS,
     "graph/test_chains.py": _FAST,
+    "graph/test_generated_chains.py": _FAST,
+    "model_zoo/pretrained/test_text_networks.py::test_matrices_of_the_other_order": _HOST,
     "graph/test_executable.py": _NAMES_CPU,
     "graph/test_fused_networks.py::test_training_gives_the_outputs": _FAST,
     "graph/test_batch_norm_relu_plans.py": _FAST,

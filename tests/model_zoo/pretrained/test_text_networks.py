@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 import gluonish as mx
+from gluonish.core.file_map import AnonymousMap, memory_of
+from gluonish.core.operating_system import LINUX
 from gluonish.model_zoo import from_pretrained, save_pretrained
 from gluonish.model_zoo.pretrained.families import body_of, family_of
+from gluonish.model_zoo.text import GPT2, CausalLM
 from gluonish.ndarray.array_file import read_arrays
 from tests.golden.text_network_cases import BART_HEADS, DEAD, TOKENS, inputs
 
@@ -253,3 +256,19 @@ def test_a_decoder_with_a_cache_gives_what_it_gives_without(case: str) -> None:
         for begin, end in ((0, 3), (3, 4), (4, 6)):
             close(net.decode(target[:, begin:end], cache), want[:, begin:end], 1e-5)
             cache.layers[0][0].position[:] += end - begin
+
+
+@pytest.mark.skipif(not LINUX, reason="memory is mapped on Linux only")
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_matrices_of_the_other_order_or_dtype_are_in_memory_of_large_pages(
+    dtype: str, tmp_path: Path
+) -> None:
+    net = CausalLM(GPT2(vocab_size=97, units=64, num_layers=1, num_heads=2, max_length=16))
+    net.initialize(mx.init.Normal(0.05))
+    save_pretrained(net, tmp_path)
+    parameters = net._collect_params_with_prefix()
+    for name, found in from_pretrained(tmp_path, dtype=dtype)._collect_params_with_prefix().items():
+        values = parameters[name].data().astype(dtype).asnumpy()
+        assert found.data().asnumpy().tobytes() == values.tobytes(), name
+        if values.nbytes >= 4096:
+            assert isinstance(memory_of(found.data()._data), AnonymousMap), name

@@ -54,6 +54,21 @@ def test_ids_outside_are_clipped_by_mxnets_rules() -> None:
         follow_mxnet(before)
 
 
+@pytest.mark.parametrize("shape", [(1,), (1, 1)])
+@pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.float32, ml_dtypes.bfloat16])
+def test_a_single_id_has_its_row(shape: tuple[int, ...], dtype: Any) -> None:
+    for number in range(4):
+        found = _found(np.full(shape, number, dtype))
+        assert np.ravel(found)[0] == 3 * number
+    assert np.ravel(_found(np.full(shape, -0.9, np.float32)))[0] == 0
+    before = follow_mxnet(True)
+    try:
+        for number_outside, row in ((-7.0, 0), (99.0, 3), (np.nan, 0)):
+            assert np.ravel(_found(np.full(shape, number_outside, np.float32)))[0] == 3 * row
+    finally:
+        follow_mxnet(before)
+
+
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_many_small_gradients_are_not_lost_in_narrow_types(dtype: Any) -> None:
     grad = ArrayValue(np.full((4000, 3), 0.25, dtype))
