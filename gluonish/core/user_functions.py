@@ -385,7 +385,7 @@ def dtype_from_number(number: Any) -> Any:
 
 
 def set_flush_denorms(value: bool) -> bool:
-    """Return False: CPUs keep denormal numbers here, whatever ``value``.
+    """Return False: CPUs keep denormal numbers here, whatever ``value``; fused updates do not.
 
     Args:
         value: Whether MXNet would set them to 0.

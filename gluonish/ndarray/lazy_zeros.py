@@ -14,7 +14,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.slabs import small_pages
 from gluonish_engine import Var
 
-_LAZY_NBYTES = 1 << 20
+_LAZY_NBYTES = 1 << 12  # fewer cost one page at most
 
 
 def lazy_zeros(

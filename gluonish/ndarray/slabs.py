@@ -95,7 +95,7 @@ class Slabs:
 def small_pages(
     shape: tuple[int, ...], dtype: Any, *, join: bool = False, commit: bool = False
 ) -> Array:
-    """Return zeros for long use; large arrays get small pages at first.
+    """Return zeros for long use, at a cache line; large arrays get small pages at first.
 
     Args:
         shape: The shape.
@@ -110,7 +110,7 @@ def small_pages(
     kind = np.dtype(dtype)
     nbytes = math.prod(shape) * kind.itemsize
     if nbytes < LARGE_NBYTES or not LINUX:
-        return np.zeros(shape, kind)
+        return _aligned_zeros(shape, kind, nbytes)
     memory = _mapped(nbytes)
     values: Array = np.frombuffer(memory, np.uint8)[:nbytes]
     if commit:
@@ -118,6 +118,20 @@ def small_pages(
     if join:
         _join_later([(ref(memory), nbytes)], _LONGER_DELAY)
     found: Array = values.view(kind).reshape(shape)
+    return found
+
+
+def _aligned_zeros(shape: tuple[int, ...], kind: Any, nbytes: int) -> Array:
+    """Return zeros that begin at a cache line, unless they are few.
+
+    NumPy's begin at a multiple of 16 bytes, and every other vector that is read or written is in
+    two lines then: a step of a small network took 1.15 times as long.
+    """
+    if nbytes < _MIN_NBYTES:
+        return np.zeros(shape, kind)
+    memory = np.zeros(nbytes + _ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % _ALIGNMENT
+    found: Array = memory[start : start + nbytes].view(kind).reshape(shape)
     return found
 
 

@@ -8,8 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import gluonish as mx
 from gluonish.core.file_map import AnonymousMap, is_mapped
 from gluonish.core.operating_system import LINUX
+from gluonish.gluon import nn
 from gluonish.ndarray import slabs as module
 from gluonish.ndarray.slabs import LARGE_NBYTES, Slabs, commit_soon, small_pages
 
@@ -209,3 +211,23 @@ def test_slabs_begin_where_large_pages_do_on_new_linux() -> None:
         for number in range(4):
             array = slabs.empty(((17 << 20) + 4096 * number,), "uint8")
             assert array.ctypes.data % (2 << 20) == 0
+
+
+@pytest.mark.parametrize("shape", [(32, 33), (1 << 12, 65), (1 << 20,), (4096,)])
+def test_arrays_for_long_use_begin_at_a_cache_line(shape: tuple[int, ...]) -> None:
+    for _ in range(3):
+        found = small_pages(shape, np.float32)
+        assert found.ctypes.data % 64 == 0
+        assert found.shape == shape
+        assert found.flags.c_contiguous
+        assert found.flags.writeable
+        assert not found.any()
+
+
+def test_parameters_gradients_and_states_begin_at_a_cache_line() -> None:
+    dense = nn.Dense(33, in_units=65)
+    dense.initialize(ctx=mx.cpu())
+    weight = dense.weight.data()
+    state = mx.optimizer.create("sgd", momentum=0.9).create_state(0, weight)
+    for array in (weight, dense.weight.grad(), state):
+        assert array._data.ctypes.data % 64 == 0

@@ -33,6 +33,8 @@ Names that a source may use:
   key ``(seed, offset)`` (see `gluonish.ops.support.philox`) to a view ``u32`` from ``index``;
   ``philox_word(index, seed, offset)``: one uint32, at the cost of four. ``scratch()``: a view of
   1032 uint32 on the thread's stack. ``scratch_sums()``: a view of 4096 float64.
+- ``flush_subnormals()``, in ``body`` outside of loops: subnormal floats are zeros from there on, on
+  x86. These CPUs take over a hundred cycles for an operation with one.
 - ``independent()``, as first statement of an innermost loop: promises that no iteration accesses
   memory that another one writes, except for the same element in place; LLVM then vectorizes without
   comparing addresses. Use it in every loop over elements that writes memory; never if an iteration
@@ -84,6 +86,9 @@ __all__ = [
 
 GRAIN = 16384  # steps: about as many as a thread computes in the time to wake it
 
+# Runs in one thread of more steps than the grain, after which the border is determined again.
+_AGAIN = (64, 1024, 16384)
+
 _FASTMATH = ("contract", "reassoc")
 _BY_TEXT = "kernels_by_text"  # folder of the kernels by their LLVM IR
 
@@ -116,6 +121,7 @@ class CompiledKernel:
     """
 
     __slots__ = (
+        "_beyond",
         "_borders",
         "_code",
         "_launch",
@@ -136,6 +142,7 @@ class CompiledKernel:
         self._stamp = -1  # version of the flags for which the borders were determined
         self._borders: dict[int, int] = {}  # maximum steps in one thread, for each grain
         self._pending: dict[int, Timing] = {}  # unfinished measurements, for each grain
+        self._beyond: dict[int, int] = {}  # runs of more steps in one thread, for each grain
         self._tuned = False
 
     def __call__(self, extent: int, params: Any, grain: int = GRAIN) -> None:
@@ -167,12 +174,23 @@ class CompiledKernel:
             if extent <= grain:
                 self._quick(extent, params, extent, 1, 0)
             else:
-                self.run_alone(extent, params)
+                self._run_beyond(extent, params, grain)
             return
         team = self._team()
         threads = 1 if openmp.is_disabled() else team.threads()
         parallel = team.parallel if threads > 1 else 0
         self._launch(extent, params, min(grain, border), threads, parallel)
+
+    def _run_beyond(self, extent: int, params: int, grain: int) -> None:
+        """Run more steps than the grain in this thread, because a team starts slowly.
+
+        The border is determined again after some runs: perhaps the threads had no cores before.
+        """
+        runs = self._beyond[grain] = self._beyond.get(grain, 0) + 1
+        if runs in _AGAIN and self._tuned:
+            self._borders.pop(grain, None)
+            self._pending.pop(grain, None)
+        self.run_alone(extent, params)
 
     def _is_timed(self, extent: int, params: int, grain: int) -> bool:
         """Determine the border for a grain, or time one more run; return whether the kernel ran."""

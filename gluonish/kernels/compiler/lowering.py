@@ -142,7 +142,10 @@ class _Lowering:
         self._build = ir.IRBuilder(first)
         self._values = TypedValues(self._build, self._entry, fastmath)
         kinds = ("int64", "int64", "*int64")
+        self._restore: Callable[[], None] | None = None  # undoes `flush_subnormals`
         self._inlined("body", list(map(Typed, kinds, self._function.args)))
+        if self._restore is not None:
+            self._restore()
         self._build.ret_void()
         self._entry.branch(first)
 
@@ -365,6 +368,8 @@ class _Lowering:
             self._values.fill(*[self._of(x) for x in call.args])
         elif name == "independent":
             self._innermost("independent()").independent = True
+        elif name == "flush_subnormals" and len(self._frames) == 1 and not self._frame.loops:
+            self._restore = self._values.flush_subnormals()
         else:
             raise SourceError("a call of the source's functions", ast.unparse(call))
 

@@ -1,12 +1,11 @@
 """The size from which a kernel uses several threads: measured, or a fixed number of elements.
 
 A kernel has a grain, an estimate of the steps for which waking a thread pays. If its type is tuned
-(``MXNET_USE_OPERATOR_TUNING``), its first runs of about that size are timed in one thread, and once
-in the process the start of a team of threads is timed. Then a run uses the team if that is faster,
-within a factor of four of the estimate. If it is not tuned, ``MXNET_CPU_PARALLEL_SIZE`` elements
-are the border. Results are bitwise the same: sums consist of chunks that do not depend on the
-threads, and chunks end at vector boundaries. Still, ``MXNET_ENFORCE_DETERMINISM`` disables the
-measurement.
+(``MXNET_USE_OPERATOR_TUNING``), its first runs of about that size are timed in one thread, and then
+the start of a team of threads. Then a run uses the team if that is faster, within a factor of four
+of the estimate. If it is not tuned, ``MXNET_CPU_PARALLEL_SIZE`` elements are the border. Results
+are bitwise the same: sums consist of chunks that do not depend on the threads, and chunks end at
+vector boundaries. Still, ``MXNET_ENFORCE_DETERMINISM`` disables the measurement.
 """
 
 import math
@@ -45,10 +44,18 @@ def types_of(source: str) -> frozenset[str]:
     return frozenset(found or {"float32"})
 
 
-@cache
+_starts_s: dict[int, float] = {}  # by the number of threads
+
+
 def _team_start_s(threads: int) -> float:
-    """Return the time to start a team of threads, in seconds; measured once in the process."""
-    return openmp.team().start_s(threads)
+    """Return the minimum time, in seconds, to start a team of threads.
+
+    It is measured again for each border: a process begins with much work in other threads, for
+    whose cores the team waits.
+    """
+    found = min(_starts_s.get(threads, math.inf), openmp.team().start_s(threads))
+    _starts_s[threads] = found
+    return found
 
 
 def is_tuned(source: str) -> bool:

@@ -24,6 +24,8 @@ from gluonish.kernels.compiler.vector_math import FUNCTIONS, Number
 SCRATCH_INTS = 1032  # uint32
 SCRATCH_SUMS = 4096  # float64
 
+_FLUSH = 0x8040  # bits of MXCSR: results (bit 15) and operands (bit 6) that are subnormal are zeros
+
 _INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _UNSIGNED = ("bool", *_INTEGERS[4:])
 _FLOATS = ("float32", "float64")
@@ -214,6 +216,31 @@ class TypedValues:
         if len(integers) != 4:
             raise SourceError("5 arguments of philox_fill()", str(len(integers) + 1))
         philox_fill(self._build, self.required(view, "*uint32"), *integers)
+
+    def flush_subnormals(self) -> Callable[[], None] | None:
+        """Read and compute subnormal floats as zeros from here on, on x86.
+
+        Returns:
+            Function that appends the instructions that end this; None on other CPUs.
+        """
+        ir, build = self._ir, self._build
+        if not build.module.triple.startswith("x86_64"):
+            return None
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
+        get, put = (
+            build.module.declare_intrinsic(f"llvm.x86.sse.{name}", (), kind)
+            for name in ("stmxcsr", "ldmxcsr")
+        )
+        before, changed = (self._entry.alloca(ir.IntType(32)) for _ in range(2))
+        old, new = (build.bitcast(x, kind.args[0]) for x in (before, changed))
+        build.call(get, [old])
+        build.store(build.or_(build.load(before), ir.IntType(32)(_FLUSH)), changed)
+        build.call(put, [new])
+
+        def restore() -> None:
+            build.call(put, [old])
+
+        return restore
 
     def _widened(self, x: Typed) -> Typed:
         """Convert integers to 64 bits."""

@@ -55,6 +55,7 @@ _NARROW = 32
 # A layer of up to `_UNITS` units with as many multiplications; with fewer, NumPy is as fast.
 _UNITS = 16
 _LEAST = 1 << 15
+_LEAST_WORK = 1 << 18  # multiplications for each thread
 
 
 class _Form(NamedTuple):
@@ -223,7 +224,8 @@ class _Writer:
 def _plan_of(form: _Form, sizes: tuple[int, ...]) -> KernelPlan:
     rows, columns = sizes[:2]
     steps = -(-rows // _ROWS) * -(-columns // panel_width())
-    return KernelPlan(_kernel(form), [*[0] * (3 + form.bias), *sizes], steps, 1)
+    grain = max(1, _LEAST_WORK // (_ROWS * panel_width() * sizes[2]))
+    return KernelPlan(_kernel(form), [*[0] * (3 + form.bias), *sizes], steps, grain)
 
 
 def _plan_dense(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:

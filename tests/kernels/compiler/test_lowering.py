@@ -1,6 +1,7 @@
 """Statements and expressions of kernels' sources do what Python does with them."""
 
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -259,3 +260,30 @@ def test_functions_are_exact_unless_the_flags_hold_for_them() -> None:
     x = np.array([3.0, 0.5], np.float32)
     kernel(source, (*flags, "functions"))(1, addresses(x))
     np.testing.assert_allclose(x[0], np.log(3) + np.exp(0.5), rtol=1e-6)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other CPUs compute these fast")
+def test_subnormal_numbers_are_flushed_in_one_kernel_only() -> None:
+    source = """
+def body(begin, end, words):
+    flush_subnormals()
+    x = f32(words[0])
+    for i in range(begin, end):
+        independent()
+        x[i] = x[i] * float32(0.5)
+"""
+    x = np.array([1e-40, 2e-38, -1e-40, 1.0] * 16, np.float32)
+    for text, zero in ((source, True), (source.replace("    flush_subnormals()\n", ""), False)):
+        y = x.copy()
+        kernel(text)(len(y), addresses(y))
+        np.testing.assert_array_equal(y, np.where(np.abs(x) < 1, 0, x / 2) if zero else x / 2)
+
+
+def test_subnormal_numbers_are_flushed_outside_of_loops_only() -> None:
+    inside = """
+def body(begin, end, words):
+    for i in range(begin, end):
+        flush_subnormals()
+"""
+    with pytest.raises(KernelError, match="a call of the source's functions"):
+        lower(inside, ())

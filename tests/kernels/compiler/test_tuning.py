@@ -133,6 +133,24 @@ def test_measured_time_decides_nothing_where_determinism_is_enforced(
     np.testing.assert_array_equal(x, 2)
 
 
+def test_a_border_from_a_slow_start_is_determined_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has just begun, with other threads on the cores."""
+    monkeypatch.setattr(openmp.team(), "threads", lambda: 2)
+    starts_s = {2: 1.0}
+    monkeypatch.setattr(tuning, "_team_start_s", starts_s.__getitem__)
+    kernel = compile_kernel(SOURCE + "# starts slowly\n")
+    grain = 1000
+    x = np.ones(2 * grain, np.float32)
+    words = np.array([x.ctypes.data, x.ctypes.data], np.int64)
+    for _ in range(3):
+        kernel(len(x), words, grain)
+    assert kernel._borders == {grain: FACTOR * grain}
+    starts_s[2] = 0.0
+    for _ in range(64 + 3):
+        kernel(len(x), words, grain)
+    assert kernel._borders == {grain: grain // FACTOR}
+
+
 @pytest.mark.parametrize("types", [(), ("float32",)])
 @pytest.mark.parametrize("size", [1, 5000, 40_000])
 def test_results_do_not_depend_on_the_choice(types: tuple[str, ...], size: int) -> None:

@@ -1,5 +1,6 @@
 """Generated kernels of updates against the reference kernels, over all rules."""
 
+import platform
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 from gluonish.core.dtype import BFLOAT16
 from gluonish.core.spec import Spec
+from gluonish.kernels import openmp
+from gluonish.kernels.generated import optimizer
 from gluonish.kernels.generated.optimizer import BLOCK, FusedStep, fused_step
 from gluonish.kernels.optimizer_formulas import FORMULAS
 from gluonish.ops.registry import find_operator
@@ -116,6 +119,43 @@ def test_threads_share_the_elements() -> None:
     for group in wanted:
         apply_rule(np, SGD, group[0], group, False, (0.5, 0.25), scalars(SGD))
     check_equal(ours, wanted)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_pieces_of_weights_are_updated_like_whole_ones(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr(optimizer, "_PIECE", 8)
+    monkeypatch.setattr(openmp.team(), "threads", lambda: count)
+    shapes = [(5, 9), (0,), (2, 3), (64, 7), (100,), (1, 50)]
+    ours, wanted = groups(SGD, None, shapes), groups(SGD, None, shapes)
+    columns = rates(SGD, len(shapes))
+    FusedStep(SGD, [group[0] for group in ours], ours).run(columns, scalars(SGD))
+    for i, group in enumerate(wanted):
+        apply_rule(np, SGD, group[0], group, False, [c[i] for c in columns], scalars(SGD))
+    check_equal(ours, wanted)
+
+
+def test_rows_of_a_weight_are_neighbours_of_the_same_rows_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(optimizer, "_PIECE", 8)
+    weights = [np.empty(shape) for shape in ((5, 9), (100,), (64, 7))]
+    owners, firsts, sizes = optimizer._pieces(weights, 2)
+    assert owners.tolist() == [0, 1, 2, 0, 2]
+    assert firsts.tolist() == [0, 0, 0, 3 * 9, 32 * 7]
+    assert sizes.tolist() == [3 * 9, 100, 32 * 7, 2 * 9, 32 * 7]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other CPUs compute these fast")
+def test_a_momentum_that_vanishes_becomes_zero() -> None:
+    """A unit that no input activates has no gradient; its momentum must not stay subnormal."""
+    ours = groups(SGD_MOMENTUM, None, [(64,)])
+    ours[0][1][:] = 0.0
+    ours[0][2][:] = np.linspace(1e-40, 1.1e-38, 64)
+    FusedStep(SGD_MOMENTUM, [ours[0][0]], ours).run([0.5, 0.0], scalars(SGD_MOMENTUM))
+    assert not ours[0][2].any()
+    assert np.float32(1e-40) * np.float32(1.0) != 0.0  # in this thread as before
 
 
 def test_what_is_not_finite_stays_so() -> None:
