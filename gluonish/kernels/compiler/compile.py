@@ -278,18 +278,19 @@ def is_compiled(source: str, fastmath: Iterable[str] = _FASTMATH) -> bool:
     return key in _kernels or disk_cache.is_saved(_digest(key))
 
 
-def compile_assembly(name: str, text: Callable[[], str]) -> CompiledKernel:
+def compile_assembly(name: str, text: Callable[[], str], *modules: str) -> CompiledKernel:
     """Return the kernel of a text in LLVM IR, cached like those of `compile_kernel`.
 
     Args:
-        name: Cache key, which must identify the text and the version of the code that writes it.
+        name: Cache key, which with the code of the modules must identify the text.
         text: Function that returns the text, called if the kernel is not cached. The text defines
             ``gluonish_body``, as `gluonish.kernels.compiler.vector_code.Assembler` does.
+        *modules: Names of the modules outside this package that write the text.
 
     Raises:
         KernelError: llvmlite is missing, or LLVM rejects the text.
     """
-    return _find((name,), text)
+    return _find((f"{name} {sources.digest_of(*modules)}",), text)
 
 
 def _find(key: _Key, write: Callable[[], str]) -> CompiledKernel:

@@ -6,6 +6,7 @@ A program may contain this package without its source files: frozen, in a zip fi
 import hashlib
 import marshal
 import pkgutil
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +24,12 @@ def code_of(name: str) -> bytes:
     except OSError:
         code = getattr(spec.loader, "get_code", lambda name: None)(name)
         return marshal.dumps(code, _REPRODUCIBLE)
+
+
+@cache
+def digest_of(*names: str) -> str:
+    """Return a digest of some modules."""
+    return hashlib.sha256(b"\0".join(map(code_of, names))).hexdigest()
 
 
 def digests_of(package: ModuleType) -> list[str]:

@@ -15,6 +15,7 @@ from gluonish.kernels.generated.attention_panels import (
     BLOCK,
     FLOAT,
     LN_2,
+    MODULES,
     OPTIONS,
     SIZES,
     Matrix,
@@ -29,7 +30,6 @@ from gluonish.kernels.generated.attention_panels import (
     scatter,
     store_row,
     tile_size,
-    version,
 )
 from gluonish.kernels.generated.attention_products import FloatProducts, Products
 
@@ -53,7 +53,7 @@ def forward_kernel(variant: Variant) -> CompiledKernel:
         _write(plain, variant, FloatProducts(plain, variant))
         return plain.finish()
 
-    return compile_assembly(f"attention {variant} {lanes()} {version()}", text)
+    return compile_assembly(f"attention {variant} {lanes()}", text, *MODULES)
 
 
 class _Memory(NamedTuple):

@@ -23,6 +23,7 @@ from gluonish.kernels.generated.attention_panels import (
     BLOCK,
     FLOAT,
     LOG2_E,
+    MODULES,
     OPTIONS,
     SIZES,
     Matrix,
@@ -40,7 +41,6 @@ from gluonish.kernels.generated.attention_panels import (
     store_row,
     tile_size,
     vectors,
-    version,
 )
 
 _NAMES = ("dq", "dk", "dv", "grad", "q", "k", "v", "out")
@@ -67,7 +67,7 @@ def backward_kernel(variant: Variant) -> CompiledKernel:
         _write(plain, variant, FloatGradientProducts(plain, variant))
         return plain.finish()
 
-    return compile_assembly(f"attention backward {variant} {lanes()} {version()}", text)
+    return compile_assembly(f"attention backward {variant} {lanes()}", text, *MODULES)
 
 
 class _Memory(NamedTuple):

@@ -7,10 +7,7 @@ weights are in the order in which the second product reads them. Scores are in u
 that weights are powers of two.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
@@ -51,14 +48,14 @@ def row_nbytes() -> int:
     return panel_width() * FLOAT
 
 
-@cache
-def version() -> str:
-    """Return a hash of the modules that write these kernels, for the key of generated code."""
-    folder = Path(__file__).parent
-    gradient = ("gradient_products", "gradient_amx", "gradient_code")
-    names = ("panels", "products", "amx", "code", *gradient)
-    texts = [(folder / f"attention_{name}.py").read_bytes() for name in names]
-    return hashlib.sha256(b"".join(texts)).hexdigest()
+# The modules that write the kernels of attention.
+MODULES = tuple(
+    f"{__package__}.attention_{name}"
+    for name in (
+        *("panels", "products", "amx", "code"),
+        *("gradient_products", "gradient_amx", "gradient_code"),
+    )
+)
 
 
 class Variant(NamedTuple):

@@ -7,9 +7,7 @@ core's cache. Sums are float32, in an order that depends on sizes, position and 
 int8 are multiplied by their scales behind the sum of products, and in front of that of values.
 """
 
-import hashlib
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import NamedTuple
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, INT8
@@ -58,12 +56,6 @@ class Form(NamedTuple):
         return f"{_ARRAYS}{scales} positions scores {' '.join(steps)} {numbers}"
 
 
-@cache
-def _version() -> str:
-    """Return a hash of this module, for the key of generated code."""
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 @lru_cache(8)
 def kernel(form: Form) -> CompiledKernel:
     """Return the compiled kernel of a form; a step is the heads of a sample that share keys."""
@@ -73,7 +65,7 @@ def kernel(form: Form) -> CompiledKernel:
         _Writer(code, form).write()
         return code.finish()
 
-    return compile_assembly(f"cached attention {form} {lanes()} {_version()}", text)
+    return compile_assembly(f"cached attention {form} {lanes()}", text, __name__)
 
 
 class _Reach(NamedTuple):

@@ -11,10 +11,8 @@ Larger matrices are left to the library, which packs the left operand, too; and 
 units, because a sum must not depend on whether the library has packed the weight.
 """
 
-import hashlib
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gluonish.core.config import MXNET_USE_FUSION
@@ -79,13 +77,6 @@ class _Form(NamedTuple):
         return f"out left right{bias} rows columns inner left_row left_column right_row"
 
 
-@cache
-def _version() -> str:
-    """Return a hash of the modules that write the code, for the key of generated code."""
-    texts = [Path(str(x)).read_bytes() for x in (__file__, attention_panels.__file__)]
-    return hashlib.sha256(b"".join(texts)).hexdigest()
-
-
 @lru_cache(64)
 def _kernel(form: _Form) -> CompiledKernel:
     def text() -> str:
@@ -93,7 +84,9 @@ def _kernel(form: _Form) -> CompiledKernel:
         _Writer(code, form).write()
         return code.finish()
 
-    return compile_assembly(f"dense products {form} {lanes()} {_version()}", text)
+    return compile_assembly(
+        f"dense products {form} {lanes()}", text, __name__, attention_panels.__name__
+    )
 
 
 class _Writer:

@@ -7,11 +7,9 @@ streams that are far apart than in one. Sums are float32, in an order that depen
 only.
 """
 
-import hashlib
 import math
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gluonish.core.config import MXNET_USE_FUSION
@@ -94,12 +92,6 @@ class _Form(NamedTuple):
         return _FLOAT if self.kind == "float32" else 2
 
 
-@cache
-def _version() -> str:
-    """Return a hash of this module, for the key of generated code."""
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 @lru_cache(256)
 def _kernel(form: _Form) -> CompiledKernel:
     def text() -> str:
@@ -107,7 +99,7 @@ def _kernel(form: _Form) -> CompiledKernel:
         _Writer(code, form).write()
         return code.finish()
 
-    return compile_assembly(f"few rows {form} {lanes()} {_version()}", text)
+    return compile_assembly(f"few rows {form} {lanes()}", text, __name__)
 
 
 class _Writer:

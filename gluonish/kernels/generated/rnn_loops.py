@@ -11,11 +11,9 @@ Which thread computes a block does not change a bit.
 For the layout of gates see `gluonish.ops.recurrent.layout`.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from ctypes import addressof, c_int64
-from functools import cache, lru_cache, partial
-from pathlib import Path
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -493,11 +491,7 @@ class _Backward(_Loop):
         return (*made.products, made.other)
 
 
-@cache
-def _version() -> str:
-    """Return a hash of the modules that write the code, for the key of generated code."""
-    files = (__file__, attention_panels.__file__, rnn_vectors.__file__)
-    return hashlib.sha256(b"".join(Path(str(x)).read_bytes() for x in files)).hexdigest()
+_MODULES = (__name__, attention_panels.__name__, rnn_vectors.__name__)
 
 
 @lru_cache(16)
@@ -509,7 +503,7 @@ def kernel(form: Form) -> CompiledKernel:
         (_Backward if form.backward else _Forward)(code, form).write()
         return code.finish()
 
-    return compile_assembly(f"rnn loops {form} {_version()}", text)
+    return compile_assembly(f"rnn loops {form}", text, *_MODULES)
 
 
 def run(

@@ -4,11 +4,9 @@ As many sums as fit are in registers, of products over all terms (`products`) or
 (`term_sums`); see `shifted_planes`. Sums are float32, in an order that depends on the sizes only.
 """
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -196,12 +194,6 @@ def _term_tile(filters: int) -> _Tile:
     return _Tile(rows[vectors], vectors)
 
 
-@cache
-def _version() -> str:
-    """Return a hash of this module, for the key of generated code."""
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 _PRODUCTS = (
     "planes weights offsets out terms panels blocks some groups tiles "
     "plane_step weight_step out_step out_row"
@@ -221,7 +213,7 @@ def _compiled(
         write(code, tile)
         return code.finish()
 
-    return compile_assembly(f"{name} {tile} {lanes()} {_version()}", text)
+    return compile_assembly(f"{name} {tile} {lanes()}", text, __name__)
 
 
 def _write_products(code: Assembler, tile: _Tile) -> None:

@@ -19,10 +19,8 @@ References:
     Higher-Precision Computations, 2019.
 """
 
-import hashlib
 from ctypes import addressof, c_int64
 from functools import cache, lru_cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -272,11 +270,6 @@ class _Writer:
                     code.store(code.load_where(place, where), own)
 
 
-@cache
-def _version() -> str:
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 @lru_cache(8)
 def _packing(form: _Packing) -> CompiledKernel:
     def text() -> str:
@@ -284,7 +277,7 @@ def _packing(form: _Packing) -> CompiledKernel:
         _write_packing(code, form)
         return code.finish()
 
-    return compile_assembly(f"split products: packing {form} {_version()}", text)
+    return compile_assembly(f"split products: packing {form}", text, __name__)
 
 
 @cache
@@ -294,7 +287,7 @@ def _product() -> CompiledKernel:
         _Writer(code).write()
         return code.finish()
 
-    return compile_assembly(f"split products {_version()}", text)
+    return compile_assembly("split products", text, __name__)
 
 
 def supports(rows: int, terms: int, columns: int) -> bool:

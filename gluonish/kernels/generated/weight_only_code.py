@@ -10,10 +10,8 @@ chunk, and is rounded to 2 ** -15 of that otherwise. Sums of integers are exact.
 if an element is infinite.
 """
 
-import hashlib
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
@@ -87,12 +85,6 @@ def width(*, integers: bool, bits: int = 8) -> int:
     return (2 if integers else byte_vectors()) * lanes()
 
 
-@cache
-def _version() -> str:
-    """Return a hash of this module, for the key of generated code."""
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
 @lru_cache(256)
 def kernel(form: Form) -> CompiledKernel:
     """Return the compiled kernel of a form; its steps are the features of the output."""
@@ -103,7 +95,7 @@ def kernel(form: Form) -> CompiledKernel:
         writer(code, form).write()
         return code.finish()
 
-    return compile_assembly(f"weight only {form} {lanes()} {_version()}", text)
+    return compile_assembly(f"weight only {form} {lanes()}", text, __name__)
 
 
 class _Writer:

@@ -13,11 +13,8 @@ the same sets of a cache. The tiles are split into *shares*, one for each thread
 scratch memory. A share is processed in *passes* of as many tiles as fit the core's cache.
 """
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
@@ -90,13 +87,7 @@ def _compiled(name: str, params: str, write: Callable[[Assembler], None]) -> Com
         write(code)
         return code.finish()
 
-    return compile_assembly(f"winograd {name} {lanes()} {_version()}", text)
-
-
-@cache
-def _version() -> str:
-    """Return a hash of this module, for the key of generated code."""
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    return compile_assembly(f"winograd {name} {lanes()}", text, __name__)
 
 
 class _Epilogue(NamedTuple):

@@ -9,7 +9,7 @@ from gluonish.kernels.compiler import sources
 
 @pytest.mark.parametrize("how", ["files", "zip", "compiled"])
 def test_digests_follow_the_code(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    digests = []
+    digests, of_one = [], []
     for number, code in enumerate(("x = 1", "x = 1", "x = 2")):
         name, folder = f"made_{how}_{number}", tmp_path / str(number)
         package = folder / name
@@ -30,10 +30,13 @@ def test_digests_follow_the_code(how: str, tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, name, module)
         digests.append(sources.digests_of(module))
+        of_one.append(sources.digest_of(f"{name}.one"))
     assert digests[0] != digests[2]
     assert len(digests[0]) >= 1
+    assert of_one[0] != of_one[2]
     if how == "files":
         assert digests[0] == digests[1]
+        assert of_one[0] == of_one[1]
 
 
 def _compile(path: Path) -> None:
