@@ -30,6 +30,9 @@ from gluonish.optimizer.counts import Index, UpdateCounts
 
 __all__ = ["Index", "Optimizer", "State", "create", "is_half", "register"]
 
+# Optimizers that MXNet does not have: its programs may register their own of these names.
+_UNKNOWN_TO_MXNET = frozenset({"adafactor", "lion", "lookahead", "muon", "radam"})
+
 # None, an NDArray, or tuples of these; see each optimizer's docstring.
 State = Any
 O = TypeVar("O", bound="type[Optimizer]")  # noqa: E741  # a type variable
@@ -163,7 +166,8 @@ class Optimizer(UpdateCounts):
         """
         name = klass.__name__.lower()
         known = Optimizer.opt_registry.get(name)
-        if known is not None and known.__module__ != klass.__module__:
+        replaces = known is not None and known.__module__ != klass.__module__
+        if replaces and name not in _UNKNOWN_TO_MXNET:
             warnings.warn(
                 f"Optimizer: {klass.__module__}.{klass.__name__} replaces"
                 f" {known.__module__}.{known.__name__}",

@@ -6,6 +6,7 @@ call belong to one thread from their `pop` to their `append` on the plan's list 
 are atomic.
 """
 
+import math
 from collections.abc import Collection, Sequence
 from ctypes import addressof, c_int64
 from typing import Any
@@ -61,7 +62,7 @@ class KernelPlan:
     @property
     def turns(self) -> float:
         """The steps by those for which a thread pays; up to 1, releasing the GIL does not pay."""
-        return self._extent / self._grain
+        return self._extent / self._grain if self._grain else math.inf
 
     def run(self, *arrays: Any, key: Key | None = None) -> None:
         """Run on outputs and inputs that have the plan's layouts.
