@@ -165,9 +165,8 @@ class Optimizer(UpdateCounts):
             The class itself.
         """
         name = klass.__name__.lower()
-        known = Optimizer.opt_registry.get(name)
-        replaces = known is not None and known.__module__ != klass.__module__
-        if replaces and name not in _UNKNOWN_TO_MXNET:
+        known = None if name in _UNKNOWN_TO_MXNET else Optimizer.opt_registry.get(name)
+        if known is not None and known.__module__ != klass.__module__:
             warnings.warn(
                 f"Optimizer: {klass.__module__}.{klass.__name__} replaces"
                 f" {known.__module__}.{known.__name__}",
