@@ -82,9 +82,10 @@ class _Code(AmxAssembler, TeamAssembler):
 
     def raise_to(self, address: Value, magnitudes: Value) -> None:
         """Replace an integer in memory, which other threads change, by the bits of a larger one."""
-        integers = self._builder.bitcast(magnitudes, self._bits(0).type)
+        kind = self._bits(0).type
+        integers = self._builder.bitcast(magnitudes, kind)
         name = f"llvm.vector.reduce.umax.v{ROWS}i32"
-        function = self._external(name, self._ir.IntType(32), [integers.type])
+        function = self._external(name, self._ir.IntType(32), [kind])
         top = self._builder.zext(self._builder.call(function, [integers]), self._int64)
         pointer = self._pointer(address, self._int64)
         self._builder.atomic_rmw("max", pointer, top, "monotonic")
