@@ -13,6 +13,7 @@ import pytest
 
 import gluonish
 from gluonish.engine import use_engine
+from gluonish.optimizer import Optimizer
 from tests.programs.flat import flatten
 from tests.programs.names import program_names
 
@@ -20,6 +21,15 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = program_names()
 # MXNet says it too, where a Sequential inside a Block that is not hybrid is hybridized.
 pytestmark = pytest.mark.filterwarnings("ignore:All children of this Sequential layer")
+
+
+OPTIMIZERS = dict(Optimizer.opt_registry)
+
+
+@pytest.fixture(autouse=True)
+def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what programs register once replace ours in programs only."""
+    monkeypatch.setattr(Optimizer, "opt_registry", OPTIMIZERS)
 
 
 def expected_of(program: str) -> dict[str, Any]:
