@@ -115,23 +115,15 @@ def _write_packing(code: _Code, form: _Packing) -> None:
     with code.loop(code.begin, code.end) as block:
         start = code.sum(params["out"], code.product(block, blocks, _BLOCK))
         code.store(code.zeros(), top)
-        row = code.product(block, _SIDE)
-        has_rows = code.less(code.sum(row, _SIDE - 1), params["rows"])
-        with code.loop(0, blocks) as k:
-            term, target = code.product(k, DEPTH), code.sum(start, code.product(k, _BLOCK))
-            has_terms = code.less(code.sum(term, DEPTH - 1), params["terms"])
-            is_whole = code.both(has_rows, has_terms)
-            for condition, whole in ((is_whole, True), (code.unless(is_whole), False)):
-                with code.when(condition):
-                    for half in range(2):
-                        place = code.sum(row, half * ROWS)
-                        vectors = _loaded(code, form, place, term, whole=whole)
-                        at = code.sum(target, half * _REGISTER)
-                        _store_parts(code, form, vectors, at, top)
+        with code.loop(0, blocks) as k, code.loop(0, 2) as half:
+            row = code.sum(code.product(block, _SIDE), code.product(half, ROWS))
+            vectors = _loaded(code, form, row, code.product(k, DEPTH))
+            at = code.sum(start, code.product(k, _BLOCK), code.product(half, _REGISTER))
+            _store_parts(code, form, vectors, at, top)
         code.raise_to(params["top"], code.load(top))
 
 
-def _loaded(code: _Code, form: _Packing, row: Value, term: Value, *, whole: bool) -> list[Value]:
+def _loaded(code: _Code, form: _Packing, row: Value, term: Value) -> list[Value]:
     """Load 16 rows by 32 terms as vectors along memory; what is outside is zeros."""
     params = code.params
     lines, along = (row, term) if form.by_terms else (term, row)
@@ -141,14 +133,12 @@ def _loaded(code: _Code, form: _Packing, row: Value, term: Value, *, whole: bool
     made = []
     for half in range(2):
         start = code.sum(along, half * ROWS) if form.by_terms else along
+        rest = code.difference(along_end, start)
         for i in range(ROWS):
             line = code.sum(lines, i if form.by_terms else i + half * ROWS)
             offset = code.sum(code.product(line, params["step"]), code.product(start, _FLOAT))
+            count = code.select(code.less(line, line_end), rest, 0)
             at = code.sum(params["x"], offset)
-            if whole:
-                made.append(code.load(at))
-                continue
-            count = code.select(code.less(line, line_end), code.difference(along_end, start), 0)
             made.append(code.load_where(at, code.first_lanes(count)))
     return made
 
