@@ -156,9 +156,8 @@ def aligned_empty(device: Device, nbytes: int, owner: str, *, lasting: bool = Fa
     """
     if not (device.is_host and nbytes):
         return empty_or_raise(device, (nbytes,), UINT8, owner)
-    if (
-        lasting and nbytes >= LARGE_NBYTES and device.empty is np.empty
-    ):  # unless allocations are observed
+    is_observed = device.empty is not np.empty
+    if lasting and nbytes >= LARGE_NBYTES and not is_observed:
         with suppress(MemoryError):
             return small_pages((nbytes,), UINT8, join=True)
     raw = empty_or_raise(device, (nbytes + ALIGNMENT,), UINT8, owner)

@@ -150,7 +150,7 @@ def _libgomp() -> ctypes.PyDLL | None:
 
 
 @cache
-def rest_address() -> int:
+def yield_address() -> int:
     """Return the address of a C function of one integer, which offers the core to other threads."""
     process = None if WINDOWS else ctypes.CDLL(None)
     # The other one frees NULL, which is nothing.

@@ -207,14 +207,14 @@ class CompiledKernel:
             self._borders[grain] = border
         return True
 
-    def run_members(self, members: int, params: int) -> None:
+    def run_threads(self, threads: int, params: int) -> None:
         """Run as many steps as there are threads, which take one each if they start in time.
 
         Args:
-            members: Number of steps and threads, at most that of the team.
+            threads: Number of steps and threads, at most that of the team.
             params: Address of the params.
         """
-        self._launch(members, params, 1, members, self._team().parallel if members > 1 else 0)
+        self._launch(threads, params, 1, threads, self._team().parallel if threads > 1 else 0)
 
     def launch_of(self, extent: int, params: int, grain: int, threads: int) -> Launch | None:
         """Return what `run_at` does, for `Series`; None while runs are still timed.

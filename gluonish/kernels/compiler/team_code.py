@@ -32,13 +32,13 @@ class TeamAssembler(Assembler):
         self._builder.atomic_rmw("add", pointer, self._int64(1), "release")
 
     def wait_for(
-        self, address: Value, number: Value, *, pauses: int = 0, rest: Value | None = None
+        self, address: Value, number: Value, *, pauses: int = 0, yielding: Value | None = None
     ) -> None:
         """Wait until an integer is at least ``number``.
 
         Args:
             pauses: How long to wait; 0 for as long as it takes.
-            rest: Address of the C function that is called while it takes long, with 0.
+            yielding: Address of `gluonish.kernels.openmp.yield_address`, called now and then.
         """
         builder, int64 = self._builder, self._int64
         before = builder.block
@@ -59,7 +59,7 @@ class TeamAssembler(Assembler):
         else:
             is_long = builder.icmp_signed("<", int64(_PAUSES), following)
             with builder.if_then(is_long):
-                self.invoke(rest, int64(0))
+                self.invoke(yielding, int64(0))
             turn.add_incoming(builder.select(is_long, int64(0), following), builder.block)
             builder.branch(head)
         builder.position_at_end(after)

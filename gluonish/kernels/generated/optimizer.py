@@ -255,8 +255,7 @@ class FusedStep:
         """Update the weights."""
         for i, column in enumerate(columns):
             if column is not self._columns[i]:
-                is_shared = isinstance(column, int | float)
-                self._rates[:, i] = column if is_shared else np.take(column, self._owners)
+                self._rates[:, i] = np.take(column, self._owners) if np.ndim(column) else column
                 self._columns[i] = column
         self._scalars[0] = scalars["rescale_grad"]
         for i, value in enumerate(self._values, 1):

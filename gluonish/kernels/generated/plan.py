@@ -141,7 +141,7 @@ class Attached:
 class _Joined:
     """Several attached plans that run in one call, as soon as it is known in how many threads."""
 
-    __slots__ = ("_attached", "_movable", "_series", "_settled")
+    __slots__ = ("_attached", "_movable", "_series", "_version")
 
     def __init__(self, attached: Sequence[Attached]) -> None:
         self._attached = attached
@@ -149,14 +149,14 @@ class _Joined:
             (each._params[0], i, index) for each in attached for i, index in each._movable
         ]
         self._series: Series | None = None
-        self._settled = (-1, 0)  # version of the flags and number of threads of the series
+        self._version = (-1, 0)  # of the flags, and number of threads, for which the series is
 
     def run(self, arrays: Sequence[Any]) -> None:
         """Run the kernels in order; see `Attached.run`."""
         threads = 1 if openmp.is_disabled() else openmp.team().threads()
-        settled = changes[0], threads
-        if settled != self._settled:
-            self._settle(settled)
+        version = changes[0], threads
+        if version != self._version:
+            self._make_series(version)
         if self._series is None:
             for each in self._attached:
                 each.run(arrays)
@@ -165,17 +165,17 @@ class _Joined:
             values[i] = address(arrays[index])
         self._series.run()
 
-    def _settle(self, settled: tuple[int, int]) -> None:
+    def _make_series(self, version: tuple[int, int]) -> None:
         self._series = None
         launches = []
         for each in self._attached:
-            launch = each._plan.launch_of(each._params[1], settled[1])
+            launch = each._plan.launch_of(each._params[1], version[1])
             if launch is None:
                 return  # they are timed, one by one
             launches.append(launch)
         quick = sum(each._plan.turns for each in self._attached) <= 1
         self._series = Series(launches, quick=quick)
-        self._settled = settled
+        self._version = version
 
     def pack(self, arrays: Sequence[Any]) -> None:
         """Do nothing."""

@@ -11,6 +11,7 @@ Which thread computes a block does not change a bit.
 For the layout of gates see `gluonish.ops.recurrent.layout`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from ctypes import addressof, c_int64
 from functools import lru_cache, partial
@@ -48,7 +49,7 @@ _PAUSES = 256  # until a thread takes the last blocks of another one; about 15 u
 _TOGETHER = {2: (12, 8, 4, 2, 1), 3: (8, 4, 2, 1), 4: (6, 4, 2, 1)}
 
 # Steps of the time count elements of the first axis; all other steps count bytes.
-_COMMON = "packed work steps batch units start stride members rest weight"
+_COMMON = "packed work steps batch units start stride threads yielding weight"
 _FORWARD = f"{_COMMON} pre gates hidden cells hidden_first cells_first bias"
 _BACKWARD = (
     f"{_COMMON} gates hidden cells hidden_first cells_first dy dy_step dy_row dh dc products other "
@@ -111,7 +112,7 @@ class _Block(NamedTuple):
     lanes: list[Value]
 
 
-class _Loop:
+class _Loop(ABC):
     """Writes the code of a kernel."""
 
     def __init__(self, code: TeamAssembler, form: Form) -> None:
@@ -130,18 +131,19 @@ class _Loop:
         self.tile = code.reserve(code.number(ROWS * self.width * _VECTOR))
 
     @property
+    @abstractmethod
     def stages(self) -> Value:
         """The number of stages: packing, and the time steps."""
-        raise NotImplementedError
 
     def write(self) -> None:
         """Write the loop over stages."""
-        code, members = self.code, self.code.params["members"]
-        with code.loop(code.begin, code.end) as member:
-            first, _ = code.divide(code.product(member, self.blocks), members)
-            end, _ = code.divide(code.product(code.sum(member, 1), self.blocks), members)
+        code, threads = self.code, self.code.params["threads"]
+        with code.loop(code.begin, code.end) as thread:
+            first, _ = code.divide(code.product(thread, self.blocks), threads)
+            end, _ = code.divide(code.product(code.sum(thread, 1), self.blocks), threads)
             with code.loop(0, self.stages) as stage:
-                code.wait_for(self.done, code.product(stage, self.blocks), rest=code.params["rest"])
+                goal, yielding = code.product(stage, self.blocks), code.params["yielding"]
+                code.wait_for(self.done, goal, yielding=yielding)
                 with code.loop(0, 3) as turn:
                     self._turn(stage, turn, first, end)
 
@@ -202,13 +204,13 @@ class _Loop:
         with code.when(code.unless(is_first)):
             self._step(code.difference(stage, 1), block, panel)
 
+    @abstractmethod
     def _pack(self, block: _Block, panel: Value) -> None:
         """Copy the columns of the weight that a block's product reads."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _step(self, step: Value, block: _Block, panel: Value) -> None:
         """Compute a block of a time step, of which ``step`` is the number in the kernel's order."""
-        raise NotImplementedError
 
     def _multiply(
         self,
@@ -521,22 +523,22 @@ def run(
     _, batch, units = sizes
     blocks = form.blocks(batch, units)
     work = np.zeros(_FLAGS + blocks + 1, np.int64)
-    members = min(_members(form, batch, units), blocks)
+    threads = min(_threads(form, batch, units), blocks)
     values: dict[str, Array | int] = {
         "packed": packed,
         "work": work,
-        "members": members,
+        "threads": threads,
         **operands,
     }
     values.update(zip(("steps", "batch", "units"), sizes, strict=True))
-    values.update(start=order.start, stride=order.step, rest=openmp.rest_address())
+    values.update(start=order.start, stride=order.step, yielding=openmp.yield_address())
     names = (_BACKWARD if form.backward else _FORWARD).split()
     found = [values.get(name, 0) for name in names]
     params = (c_int64 * len(names))(*(x if isinstance(x, int) else address(x) for x in found))
-    kernel(form).run_members(members, addressof(params))
+    kernel(form).run_threads(threads, addressof(params))
 
 
-def _members(form: Form, batch: int, units: int) -> int:
+def _threads(form: Form, batch: int, units: int) -> int:
     """Return the number of threads, each with enough multiplications in a time step."""
     if openmp.is_disabled():
         return 1

@@ -337,17 +337,17 @@ def _add(out: Array, a: Array, b: Array, bias: Array, *, add: bool) -> None:
         for start in range(0, max(rows, columns), most):
             piece = slice(start, start + most)
             if by_rows:
-                target, x, y, some = out[piece], a[piece], b, bias
+                target, x, y, addend = out[piece], a[piece], b, bias
                 other = _packed(left, x, left=True)
             else:
-                target, x, y, some = out[:, piece], a, b[:, piece], bias[start:]
+                target, x, y, addend = out[:, piece], a, b[:, piece], bias[start:]
                 other = _packed(right, y.T, left=False)
             if min(top, other) >= _LOWEST and max(top, other) < _HIGHEST:
-                _multiply(target, left, right, some, blocks, add=add)
+                _multiply(target, left, right, addend, blocks, add=add)
                 continue
             sgemm.product(target, x, y, add=add)
             if not add:
-                target += some[: target.shape[1]]
+                target += addend[: target.shape[1]]
 
 
 def _packed(memory: Array, x: Array, *, left: bool) -> int:

@@ -79,7 +79,7 @@ class Form:
             slabs: Where memory comes from.
         """
         if len(stored) != 1 or stored[0].read_into is None or stored[0].dtype != dtype:
-            return _placed(self.join((tensor.read() for tensor in stored), shape), dtype, slabs)
+            return _converted(self.join((tensor.read() for tensor in stored), shape), dtype, slabs)
         made = slabs.empty(stored[0].shape, stored[0].dtype)
         stored[0].read_into(made)
         return self.join(iter((made,)), shape)
@@ -96,7 +96,7 @@ class Form:
         return [values]
 
 
-def _placed(values: Values, dtype: Kind, slabs: Slabs) -> Values:
+def _converted(values: Values, dtype: Kind, slabs: Slabs) -> Values:
     """Return values in a parameter's dtype and order of elements."""
     if values.dtype == dtype and values.flags.c_contiguous:
         return values
@@ -156,7 +156,7 @@ class _Mapped(Form):
     def load(
         self, stored: Sequence[StoredArray], shape: Shape, dtype: Kind, slabs: Slabs
     ) -> Values:
-        return _placed(self._read(stored[0].read(), shape), dtype, slabs)
+        return _converted(self._read(stored[0].read(), shape), dtype, slabs)
 
     def join(self, pieces: Iterator[Values], shape: Shape) -> Values:
         return self._read(next(pieces), shape)

@@ -61,8 +61,13 @@ def test_every_rule_has_a_formula() -> None:
     assert set(FORMULAS) == {*RULES, *MORE_RULES}
 
 
+@pytest.mark.parametrize("pieces", [1, 3])
 @pytest.mark.parametrize(("rule", "narrow"), CASES, ids=NAMES)
-def test_kernel_equals_the_reference_to_the_bit(rule: Rule, narrow: Any) -> None:
+def test_kernel_equals_the_reference_to_the_bit(
+    rule: Rule, narrow: Any, pieces: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optimizer, "_PIECE", 8)
+    monkeypatch.setattr(openmp.team(), "threads", lambda: pieces)
     ours, wanted = groups(rule, narrow, SHAPES), groups(rule, narrow, SHAPES)
     step = FusedStep(rule, [group[0] for group in ours], ours)
     for clip, columns in ((1.0, rates(rule, len(SHAPES))), (-1.0, [0.3] * len(rule.rates))):
@@ -133,6 +138,19 @@ def test_pieces_of_weights_are_updated_like_whole_ones(
     FusedStep(SGD, [group[0] for group in ours], ours).run(columns, scalars(SGD))
     for i, group in enumerate(wanted):
         apply_rule(np, SGD, group[0], group, False, [c[i] for c in columns], scalars(SGD))
+    check_equal(ours, wanted)
+
+
+@pytest.mark.parametrize("rate", [0.5, np.float32(0.5), np.array(0.5), 1], ids=repr)
+def test_a_rate_that_all_weights_share_may_be_any_number(
+    monkeypatch: pytest.MonkeyPatch, rate: Any
+) -> None:
+    monkeypatch.setattr(openmp.team(), "threads", lambda: 2)
+    shapes = [(128, 128), (3,)]
+    ours, wanted = groups(SGD, None, shapes), groups(SGD, None, shapes)
+    FusedStep(SGD, [group[0] for group in ours], ours).run([rate, 0.25], scalars(SGD))
+    for group in wanted:
+        apply_rule(np, SGD, group[0], group, False, (float(rate), 0.25), scalars(SGD))
     check_equal(ours, wanted)
 
 

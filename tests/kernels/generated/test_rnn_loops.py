@@ -18,7 +18,8 @@ pytestmark = pytest.mark.skipif(
 MODES = ["lstm", "gru", "rnn_tanh", "rnn_relu"]
 # Time steps, batch size and units: less than a vector, parts of vectors and of blocks, and several
 # blocks of rows and of units.
-SIZES = [(1, 1, 1), (3, 2, 15), (2, 33, 17), (4, 32, 64), (3, 70, 100), (2, 5, 200)]
+SIZES = [(1, 1, 1), (3, 2, 15), (2, 33, 17), (4, 32, 64), (3, 70, 100), (2, 5, 200), (60, 3, 130)]
+EMPTY = [(0, 2, 8), (3, 0, 8)]
 
 
 def _random(*shape: int) -> Any:
@@ -76,7 +77,7 @@ def _exact_forward(mode: str, order: range, operands: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("sizes", SIZES + EMPTY, ids=str)
 @pytest.mark.parametrize("mode", MODES)
 def test_hidden_states_are_those_of_float64(
     mode: str, sizes: tuple[int, int, int], backwards: bool
@@ -115,7 +116,19 @@ def _all_of(mode: str, sizes: tuple[int, int, int]) -> dict[str, Any]:
     return operands
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_no_number_is_seen_from_its_time_step_on(mode: str, number: float) -> None:
+    sizes = (4, 2, 20)
+    operands = _forward_operands(mode, sizes)
+    operands["pre"][1, 0, 7] = number
+    with np.errstate(all="ignore"):
+        want = _exact_forward(mode, range(4), operands)
+    _run(rnn_loops.Form(mode, backward=False), sizes, range(4), operands)
+    np.testing.assert_allclose(operands["hidden"], want, rtol=1e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("sizes", SIZES + EMPTY, ids=str)
 @pytest.mark.parametrize("mode", MODES)
 def test_sums_are_those_of_the_gradients_of_products(
     mode: str, sizes: tuple[int, int, int]
@@ -153,13 +166,13 @@ def test_one_thread_computes_what_others_leave(mode: str, monkeypatch: pytest.Mo
         def __init__(self, form: rnn_loops.Form) -> None:
             self._kernel = kernel(form)
 
-        def run_members(self, members: int, params: int) -> None:
-            assert members == 4
+        def run_threads(self, threads: int, params: int) -> None:
+            assert threads == 4
             for _ in range(3):
                 self._kernel.run_alone(1, params)
 
     monkeypatch.setattr(rnn_loops, "kernel", First)
-    monkeypatch.setattr(rnn_loops, "_members", lambda *_: 4)
+    monkeypatch.setattr(rnn_loops, "_threads", lambda *_: 4)
     found = _all_of(mode, sizes)
     for name, x in want.items():
         np.testing.assert_array_equal(found[name], x, err_msg=name)
