@@ -164,6 +164,7 @@ class FastKernel:
         supports: Predicate on input specs and attributes: whether the kernel supports them.
         plan: ``plan(outputs, inputs, attrs)``, with tuples of arrays, returns a `Bound`.
         run: ``run(xp, out, *inputs, **attrs)``, like the reference kernel.
+        binds: Whether eager calls on contiguous arrays use the plan although there is ``run``.
         attach: ``attach(xp, operands, movable, attrs)`` returns an `Attached`, for a kernel without
             a plan whose ``run`` in a graph would prepare the same launch in each call; operands and
             movable as in `Plan.attach`.
@@ -192,6 +193,7 @@ class FastKernel:
     __slots__ = (
         "attach",
         "back_end",
+        "binds",
         "compiles",
         "contiguous",
         "enabled",
@@ -217,6 +219,7 @@ class FastKernel:
         *,
         plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Bound] | None = None,
         run: Kernel | None = None,
+        binds: bool = False,
         attach: Callable[[Any, Sequence[int], Collection[int], Attrs], Attached] | None = None,
         compiles: Callable[[Sequence[Any], Sequence[Any], Attrs], object] | None = None,
         enabled: Callable[[], bool] = always,
@@ -235,6 +238,7 @@ class FastKernel:
         self.supports = supports
         self.plan = plan
         self.run = run
+        self.binds = binds or run is None
         self.attach = attach
         self.compiles = compiles
         self.enabled = enabled
@@ -298,8 +302,8 @@ class FastKernel:
 
         Contiguous arrays reuse the plan of the first such call. Arguments as for `make_kernel`.
         """
-        plan, kernel = self.plan, self.kernel
-        if plan is None or self.run is not None:
+        plan, kernel, run = self.plan, self.kernel, self.run
+        if plan is None or not self.binds:
             return kernel
         bound: Bound | None = None
 
@@ -315,7 +319,9 @@ class FastKernel:
                 try:
                     bound = plan(outputs, inputs, attrs)
                 except RefusedError as error:
-                    fallback(self, inputs, attrs, error)(xp, out, *inputs, **attrs)
+                    # What has no plan may still run otherwise.
+                    other = fallback(self, inputs, attrs, error) if run is None else kernel
+                    other(xp, out, *inputs, **attrs)
                     return
             made, operands = bound
             if operands is None:

@@ -175,8 +175,11 @@ class SoftmaxCrossEntropyLoss(Loss):
         along = {"axis": self._axis, "keepdims": True}
         if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):
             # Symbols use MXNet's operators, which files contain and graphs fuse to the same effect.
-            loss = -F._log_softmax_pick(pred, label, **along)
-            return self._mean(F, self._weighted(F, loss, sample_weight))
+            is_row = sample_weight is None and self._has_rows(pred)
+            along["keepdims"] = not is_row
+            loss = F._log_softmax_pick(pred, label, scale=-1.0, **along)
+            loss = self._weighted(F, loss, sample_weight)
+            return loss if is_row else self._mean(F, loss)
         if not self._from_logits:
             pred = F.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
@@ -184,6 +187,11 @@ class SoftmaxCrossEntropyLoss(Loss):
         else:
             loss = -F.sum(pred * F.reshape_like(label, pred), axis=self._axis, keepdims=True)
         return self._mean(F, self._weighted(F, loss, sample_weight))
+
+    def _has_rows(self, pred: Any) -> bool:
+        """Whether each row of scores is a sample, so that there is nothing to take a mean of."""
+        is_plain = self._axis in (1, -1) and self._batch_axis in (0, -2)
+        return is_plain and isinstance(pred, NDArray) and pred.ndim == 2
 
     def _of_operator(self, F: ModuleType, pred: Tensor, label: Tensor) -> Any:
         functions = F.npx if is_np_array() else F

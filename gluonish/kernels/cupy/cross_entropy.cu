@@ -69,7 +69,7 @@ __device__ inline void store_row(
     const Exponentials &found, Wide sum, Wide picked, Wide scale, Index row, Loss *out, Wide *tops,
     Wide *logs) {
     const Wide level = log(sum);
-    write(out + row, (picked - found.top - level) * scale);
+    write(out + row, (picked - found.top - level) * scale + 0); // zeros are positive
     tops[row] = found.top;
     logs[row] = level;
 }

@@ -30,7 +30,8 @@ _IN_ORDER = ("contract", "functions")  # keeps the order of differences
 
 # Params: results, maxima of the rows, logarithms of the sums of shifted exponentials, data, class
 # indices; elements of a row, factor. A maximum that propagates NaN does not vectorize as a
-# reduction; lanes in memory do. The fma fixes the order of the two differences.
+# reduction; lanes in memory do. The fma fixes the order of the two differences; the sum with 0
+# makes zeros positive.
 _FORWARD = """
 def body(begin, end, params):
     out, tops, logs = f32(params[0]), f32(params[1]), f32(params[2])
@@ -60,7 +61,7 @@ def body(begin, end, params):
         logs[i] = log(total)
         chosen = {number}
         chosen = {within}
-        out[i] = scale * fma(float32(1), x[at + chosen] - top, -log(total))
+        out[i] = scale * fma(float32(1), x[at + chosen] - top, -log(total)) + float32(0)
 """
 
 # The same for few classes: loops over many rows for each class.
@@ -89,7 +90,7 @@ def body(begin, end, params):
             logs[i] = total
             chosen = {number}
             chosen = {within}
-            out[i] = scale * fma(float32(1), x[i * count + chosen] - tops[i], -total)
+            out[i] = scale * fma(float32(1), x[i * count + chosen] - tops[i], -total) + float32(0)
 """
 
 # Params: result, gradients, data, class indices, maxima, logarithms; elements of a row, factor.
@@ -252,6 +253,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
             *(BackEnd.GENERATED, op.name[1:], supports),
             plan=plan,
             run=run,
+            binds=True,
             enabled=available,
             makes=(FLOAT32,),
         ),

@@ -72,7 +72,8 @@ def _kernel(
     row_shape = top.shape
     positions = integer_indices(xp, "pick", index.reshape(row_shape), data.shape[axis], mode)
     picked = x[along_grid(xp, positions, axis % data.ndim)]
-    out.reshape(row_shape)[...] = (picked - top - log_total) * scale
+    # The sum makes zeros positive, for a loss that prints as 0.
+    out.reshape(row_shape)[...] = (picked - top - log_total) * scale + 0
 
 
 def _gradient(g: tuple[V | None, ...], data: V, index: V, *outputs: V, **attrs: Any) -> Any:
