@@ -9,6 +9,7 @@ from gluonish.core.numpy_mode import is_np_array
 from gluonish.core.tracebacks import shorten
 from gluonish.gluon.loss.base import Loss, finite_log
 from gluonish.gluon.loss.label_check import LabelCheck, unchecked_labels
+from gluonish.gluon.loss.repeated_rows import repeated_rows
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.ndarray import NDArray, recording
 from gluonish.symbol import Symbol
@@ -175,11 +176,13 @@ class SoftmaxCrossEntropyLoss(Loss):
         along = {"axis": self._axis, "keepdims": True}
         if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):
             # Symbols use MXNet's operators, which files contain and graphs fuse to the same effect.
-            is_row = sample_weight is None and self._has_rows(pred)
-            along["keepdims"] = not is_row
+            if sample_weight is None and self._has_rows(pred):
+                loss = repeated_rows(pred, label)
+                if loss is None:
+                    loss = F._log_softmax_pick(pred, label, axis=-1, scale=-1.0)
+                return loss if self._weight is None else self._weighted(F, loss, None)
             loss = F._log_softmax_pick(pred, label, scale=-1.0, **along)
-            loss = self._weighted(F, loss, sample_weight)
-            return loss if is_row else self._mean(F, loss)
+            return self._mean(F, self._weighted(F, loss, sample_weight))
         if not self._from_logits:
             pred = F.log_softmax(pred, axis=self._axis)
         if self._sparse_label:

@@ -21,6 +21,7 @@ _OVERFLOW = "NumPy, which computes for the double, warns of an overflow"
 
 # Parts of node ids.
 CPU_TESTS: dict[str, str] = {
+    "gluon/loss/test_repeated_rows.py": _FAST,
     "messages/test_mistakes.py::test_the_message_says_what_and_what_to_do[layers: Embedding": (
         _CHECKS
     ),
