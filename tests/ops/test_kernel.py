@@ -206,3 +206,31 @@ def test_a_call_of_the_same_signature_keeps_its_plan_for_arrays_in_order() -> No
         run(np, out, x)
     assert len(refused) == 2
     assert (out == 2 * x).all()
+
+
+def test_a_kernel_that_binds_runs_without_a_plan_what_has_none() -> None:
+    doubles, ran = _Doubles(), 0
+
+    def double(xp: Any, out: Any, x: Any) -> None:
+        nonlocal ran
+        ran += 1
+        np.add(x, x, out=out)
+
+    x, out = np.arange(6.0).reshape(2, 3), np.empty((2, 3))
+    for binds in (False, True):
+        fast = FastKernel(
+            *(BackEnd.NUMPY, "doubles", lambda *_: True),
+            plan=doubles.plan,
+            run=double,
+            binds=binds,
+        )
+        fast.kernel = fast.make_kernel(single=True, random=False, fallback=pytest.fail)
+        run = fast.cached(single=True, fallback=pytest.fail)
+        for _ in range(2):
+            run(np, out, x)
+            assert (out == 2 * x).all()
+        assert (ran, doubles.made) == (2, int(binds))
+    run(np, np.empty((3, 2)).T, x)
+    doubles.refuses = True
+    fast.cached(single=True, fallback=pytest.fail)(np, out, x)
+    assert (ran, doubles.made) == (4, 1)

@@ -13,6 +13,7 @@ from gluonish.core.dtype import FLOAT32, INT32, INT64
 from gluonish.core.loading import load
 from gluonish.core.program import Programs
 from gluonish.core.spec import Spec
+from gluonish.gluon.nn.tensor import Tensor
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 from gluonish.ndarray.recording import OBSERVED, mode
@@ -35,7 +36,7 @@ _graphs: Programs["CachedGraph"] = Programs(_MAX_GRAPHS)
 _counts: Programs[int] = Programs(_MAX_COUNTED)
 
 
-def repeated_rows(pred: NDArray, label: NDArray) -> NDArray | None:
+def repeated_rows(pred: Tensor, label: Tensor) -> NDArray | None:
     """Return the cross entropy of each row, if there were many calls of this signature before.
 
     Args:
