@@ -6,7 +6,7 @@ from gluonish import autograd, gluon
 from gluonish import ndarray as nd
 from gluonish.engine import use_engine
 from gluonish.gluon import nn
-from tests.test_eager_cost import python_calls
+from tests.python_calls import python_calls
 
 # A step of three hybridized layers and their loss took 311 calls; each costs 30 to 80 ns.
 LIMIT = 320
