@@ -240,7 +240,11 @@ def planned_gradients(
     if "key" in attrs:
         return None
     present = None if len(heads) == len(grads) else tuple([g is not None for g in grads])
-    needed = None if None not in parents else tuple([parent is not None for parent in parents])
+    needed: int | None = None
+    if None in parents:
+        needed = 0
+        for parent in parents:  # a loop, which costs no call
+            needed = 2 * needed + (parent is not None)
     key = (op, present, needed, switches, *map(_spec_of, operands), *attrs.items())
     plan = _plans.get(key, _BY_SIGN)
     if plan is _BY_SIGN:
@@ -248,7 +252,10 @@ def planned_gradients(
     if plan is None:
         return None
     if not plan.outputs:
-        return [None if n is None else operands[n] for n in plan.results]
+        passed: Gradients = []
+        for n in plan.results:  # a loop, which costs no call
+            passed.append(None if n is None else operands[n])
+        return passed
     results = {}
     for i, number, spec in plan.outputs:
         target = targets[i] if targets else None
