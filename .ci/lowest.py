@@ -3,6 +3,7 @@
     python .ci/lowest.py [EXTRA ..] >lowest.txt && pip install -c lowest.txt '.[EXTRA,..]'
 
 Of the dependencies and the named extras, `>=2.0` becomes `==2.0.*`; other dependencies are pip's.
+Where two extras name a package, the later of them in pyproject.toml counts.
 """
 
 import re
@@ -42,7 +43,8 @@ def main() -> None:
     """Print the constraints."""
     root = Path(__file__).resolve().parents[1]
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    print("\n".join(dict.fromkeys(lowest(project, sys.argv[1:]))))
+    constraints = {line.partition("=")[0]: line for line in lowest(project, sys.argv[1:])}
+    print("\n".join(constraints.values()))
 
 
 if __name__ == "__main__":

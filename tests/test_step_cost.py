@@ -6,7 +6,7 @@ from gluonish import autograd, gluon
 from gluonish import ndarray as nd
 from gluonish.engine import use_engine
 from gluonish.gluon import nn
-from tests.test_eager_cost import python_calls
+from tests.python_calls import python_calls
 
 # A step of three hybridized layers and their loss took 280 calls, and 283 with a loss that is not
 # hybridized (363 by three operators); each costs 30 to 80 ns.

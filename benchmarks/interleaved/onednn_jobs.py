@@ -54,7 +54,7 @@ class _Primitive:
     ) -> None:
         builder = Builder(engine)
         roles = [*reads, *writes]
-        layouts = {role: descriptor.wanted(role) for role in roles}
+        layouts = {role: descriptor.layout_of(role) for role in roles}
         slots = {role: builder.operand(layout) for role, layout in layouts.items()}
         builder.step(
             descriptor,

@@ -11,7 +11,7 @@ Plans are shared by all threads; making one twice is harmless.
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ from gluonish.ops.support.composite import input_gradients
 from gluonish.ops.support.memory_layout import starts_layout
 from gluonish.ops.support.work import SMALL
 
-Gradients = list[NDArray | None]
+Gradients = Sequence[NDArray | None]
 Run = Callable[..., None]
 
 _MAX_PLANS = 4096  # when exceeded, all plans are dropped, to bound memory if shapes never repeat
@@ -118,7 +118,7 @@ class _Call(NamedTuple):
 class _Plan:
     """The kernels of a traced gradient rule, which run as one engine operation."""
 
-    __slots__ = ("_calls", "_count", "inline", "name", "on_team", "outputs", "results")
+    __slots__ = ("_calls", "_count", "inline", "name", "on_team", "outputs", "passed", "results")
 
     def __init__(self, rule: Rule, op: Operator) -> None:
         self.name = f"{op.name}_backward"
@@ -142,6 +142,11 @@ class _Plan:
         self._count = len(numbers)
         needed = [numbers[value.key] for value in graph.outputs]
         self.results = _by_input(needed, rule)
+        # The results of a rule without outputs, of its arguments and None behind them.
+        picks: Sequence[int | slice] = self.results
+        if rule.inputs == 1:  # `itemgetter` gives a tuple for several
+            picks = (slice(self.results[0], self.results[0] + 1 or None),)
+        self.passed: Callable[[tuple[Any, ...]], Gradients] = itemgetter(*picks)
         # Outputs: index of the operator's input, index of the value, spec. Inputs with the same
         # gradient share one.
         every = reversed([*zip(needed, rule.needed, graph.outputs, strict=True)])
@@ -192,10 +197,10 @@ class _Plan:
                 values[number] = None
 
 
-def _by_input(numbers: Sequence[int], rule: Rule) -> tuple[int | None, ...]:
-    """Return the index of the gradient of each operator input; None for no gradient."""
+def _by_input(numbers: Sequence[int], rule: Rule) -> tuple[int, ...]:
+    """Return the index of the gradient of each operator input; -1 for no gradient."""
     found = dict(zip(rule.needed, numbers, strict=True))
-    return tuple([found.get(i) for i in range(rule.inputs)])
+    return tuple([found.get(i, -1) for i in range(rule.inputs)])
 
 
 # In place of a plan, for attributes with a zero, whose sign counts: 0.0 and -0.0 are equal keys.
@@ -248,7 +253,8 @@ def planned_gradients(
     if plan is None:
         return None
     if not plan.outputs:
-        return [None if n is None else operands[n] for n in plan.results]
+        passed: Gradients = plan.passed((*operands, None))
+        return passed
     results = {}
     for i, number, spec in plan.outputs:
         target = targets[i] if targets else None
@@ -257,8 +263,7 @@ def planned_gradients(
         results[number] = target
     _push(plan, operands, results, device)
     return [
-        None if n is None else operands[n] if n < len(operands) else results[n]
-        for n in plan.results
+        None if n < 0 else operands[n] if n < len(operands) else results[n] for n in plan.results
     ]
 
 

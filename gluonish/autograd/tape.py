@@ -240,7 +240,6 @@ def _visit(
     records = recording.mode.get() & RECORDING
     switches = None if records else (kernel_switches(), current_rules())
     pop, unfreed = grads.pop, math.inf
-    targets: Sequence[NDArray | None] = ()
     for node in reversed(order):
         if node.freed < unfreed:  # `_is_detached` checks this for its readers
             continue
@@ -251,8 +250,11 @@ def _visit(
             is_reached = is_reached or gradient is not None
             received.append(_sum(gradient) if isinstance(gradient, list) else gradient)
         if is_reached or node.ignores_head_gradient:
-            if writable:
-                targets = [p and writable.get(p[0]) for p in node.parents]
+            targets: Sequence[NDArray | None] = ()
+            for parent in node.parents:  # loops and plain tests cost no calls
+                if parent is not None and parent[0] in writable:
+                    targets = [p and writable.get(p[0]) for p in node.parents]
+                    break
             found: Sequence[NDArray | None] | None = None
             if node.writes_gradients:
                 found = node.backward(received, targets, last=not retain_graph)

@@ -150,11 +150,19 @@ def cache_freed_memory() -> bool:
     return all(library.mallopt(name, value) for name, value in both)
 
 
-def release_freed_memory() -> None:
-    """Release freed memory to the system, if the C library supports it."""
+def release_freed_memory(least: int = 0) -> None:
+    """Release freed memory to the system, if the C library supports it.
+
+    Args:
+        least: How many bytes there must be; counting them takes less time than releasing them.
+    """
     library = _glibc()
-    if library is not None:
-        library.malloc_trim(0)
+    if library is None:
+        return
+    counter = _counter()
+    if least and counter is not None and counter().free < least:
+        return
+    library.malloc_trim(0)
 
 
 class _Counts(ctypes.Structure):

@@ -20,6 +20,7 @@ import numpy as np
 
 from gluonish.core.config import MXNET_EXEC_NUM_TEMP
 from gluonish.core.context import Context
+from gluonish.core.cpu_memory import release_freed_memory
 from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
 from gluonish.core.memory_owners import MemoryOwner, register_memory_owner
@@ -33,6 +34,7 @@ from gluonish.ndarray.slabs import LARGE_NBYTES, small_pages
 # limits large arenas.
 _MAX_SMALL_IDLE = 8
 _SMALL_NBYTES = 32 << 20
+_MUCH = 64 << 20
 
 
 class Arena:
@@ -159,6 +161,8 @@ def aligned_empty(device: Device, nbytes: int, owner: str, *, lasting: bool = Fa
     is_observed = device.empty is not np.empty
     if lasting and nbytes >= LARGE_NBYTES and not is_observed:
         with suppress(MemoryError):
+            if nbytes >= _MUCH:  # such memory is no part of the heap, and cannot reuse it
+                release_freed_memory(_MUCH)
             return small_pages((nbytes,), UINT8, join=True)
     raw = empty_or_raise(device, (nbytes + ALIGNMENT,), UINT8, owner)
     start = -raw.ctypes.data % ALIGNMENT

@@ -49,6 +49,7 @@ def _run(arguments: argparse.Namespace) -> int:
             answer = "".join(_shown(tokenizer, net, tokens, cache, options))
             messages.append({"role": "assistant", "content": answer.strip()})
             sys.stdout.write("\n")
+            sys.stdout.flush()  # somebody may read answers from a pipe
     return ending.status
 
 

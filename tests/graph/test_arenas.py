@@ -1,9 +1,14 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from gluonish.core.config import MXNET_EXEC_NUM_TEMP
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
+from gluonish.core.operating_system import LINUX
 from gluonish.graph.arenas import Arenas
 
 
@@ -75,3 +80,41 @@ def test_static_views_are_cached_by_state() -> None:
     assert arena.static_views_on(one) == {0: [1]}
     assert arena.static_views == {0: [2]}
     assert arena.static_views_on(other) == {}
+
+
+FREED_BEFORE = """
+import numpy as np
+from gluonish.core.context import cpu
+from gluonish.core.cpu_memory import cache_freed_memory
+from gluonish.core.device import device_of
+from gluonish.graph.arenas import aligned_empty
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+assert cache_freed_memory()
+device = device_of(cpu())
+weights = [np.ones(1 << 20, np.uint8) for _ in range(256)]
+above = np.ones(1 << 10, np.uint8)
+del weights
+before = resident()
+arenas = [aligned_empty(device, n << 20, "arena", lasting=True) for n in (8, 128)]
+print((before - resident()) >> 20)
+"""
+
+
+@pytest.mark.skipif(not LINUX, reason="counts pages as Linux does")
+def test_a_large_arena_takes_the_place_of_freed_memory() -> None:
+    """Lasting memory is no part of the heap, which would keep what was freed before beside it."""
+    done = subprocess.run(
+        [sys.executable, "-c", FREED_BEFORE],
+        env={k: v for k, v in os.environ.items() if not k.startswith(("MALLOC_", "GLIBC_"))},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 200

@@ -1,8 +1,6 @@
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from threading import Thread
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from gluonish.ndarray import NDArray, eager
 from gluonish.ndarray.prepared_call import _MAX_CALLS, PreparedCall
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator, apply, find_operator
+from tests.python_calls import python_calls
 
 A = np.arange(16, dtype=np.float32).reshape(4, 4)
 
@@ -34,24 +33,6 @@ FEWEST: dict[str, tuple[int, Callable[..., Any]]] = {
     "nd.concat": (13, lambda x, y: nd.concat(x, y, dim=1)),
     "x.sum()": (28, lambda x, y: x.sum(axis=1)),
 }
-
-
-def python_calls(function: Callable[[], object]) -> list[str]:
-    names: list[str] = []
-
-    def count(frame: FrameType, event: str, _argument: object) -> None:
-        # Where an operator of another test has failed, the engine looks at each variable.
-        name = frame.f_code.co_qualname
-        if event == "call" and name not in ("InlineOperators._is_free", "InlineOperators._end"):
-            names.append(name)
-
-    previous = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        function()
-    finally:
-        sys.setprofile(previous)
-    return names[1:]
 
 
 def np_copy(xp: Any, out: Any, x: Any) -> None:

@@ -1,30 +1,17 @@
-import sys
-from types import FrameType
-
 from gluonish import autograd
 from gluonish import numpy as np
 from gluonish.engine import use_engine
+from tests.python_calls import python_calls
 
 LIMIT = 20  # Python calls, as of a recorded eager call of an NDArray
 
 
 def test_recorded_add_makes_few_python_calls() -> None:
-    names: list[str] = []
-
-    def count(frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call":
-            names.append(frame.f_code.co_qualname)
-
     x = np.ones((4, 4))
     x.attach_grad()
     with use_engine("NaiveEngine"), autograd.record():
         x + x
-        previous = sys.getprofile()
-        sys.setprofile(count)
-        try:
-            x + x
-        finally:
-            sys.setprofile(previous)
+        names = python_calls(lambda: x + x)
     assert "invoke" in names
     assert len(names) <= LIMIT, names
 

@@ -13,7 +13,7 @@ from gluonish.profiler.operators import declared_operands, describe, running_job
 from gluonish.profiler.recorder import recorder
 from gluonish.profiler.state import recording
 from gluonish_engine import Var
-from tests.test_eager_cost import python_calls
+from tests.python_calls import python_calls
 
 LANE = ("cpu", 0, "compute")
 

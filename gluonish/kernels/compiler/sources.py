@@ -4,14 +4,12 @@ A program may contain this package without its source files: frozen, in a zip fi
 """
 
 import hashlib
-import marshal
 import pkgutil
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
-
-_REPRODUCIBLE = 2  # the last version of marshal without references, which differ between runs
+from types import CodeType, ModuleType
+from typing import Any
 
 
 def code_of(name: str) -> bytes:
@@ -23,7 +21,20 @@ def code_of(name: str) -> bytes:
         return Path(spec.origin).read_bytes()
     except OSError:
         code = getattr(spec.loader, "get_code", lambda name: None)(name)
-        return marshal.dumps(code, _REPRODUCIBLE)
+        return repr(_in_order(code)).encode()
+
+
+def _in_order(constant: Any) -> Any:
+    """Return what a code object or a constant in it holds, in an order that runs share."""
+    match constant:
+        case CodeType():
+            rest = (constant.co_code, constant.co_names, constant.co_varnames, constant.co_flags)
+            return (*rest, _in_order(constant.co_consts))
+        case tuple():
+            return tuple(map(_in_order, constant))
+        case frozenset():
+            return sorted(map(repr, constant))
+    return constant
 
 
 @cache

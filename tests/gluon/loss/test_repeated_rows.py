@@ -13,7 +13,7 @@ from gluonish import autograd, nd
 from gluonish.engine import use_engine
 from gluonish.gluon.loss import SoftmaxCrossEntropyLoss, repeated_rows
 from gluonish.gluon.mixed_precision.training import autocast
-from tests.test_eager_cost import python_calls
+from tests.python_calls import python_calls
 
 SHAPE = (64, 10)
 CALLS = repeated_rows._REPEATS + 2

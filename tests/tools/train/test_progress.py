@@ -17,6 +17,7 @@ def test_a_terminal_gets_a_bar_that_goes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     terminal = Terminal()
+    monkeypatch.setenv("COLUMNS", "120")  # a bar is cut where the line ends
     monkeypatch.setattr(sys, "stderr", terminal)
     with Progress(1, 3, 4, 2) as progress:
         told = [progress.batch(8) for _ in range(4)]
