@@ -19,6 +19,7 @@ References:
     Higher-Precision Computations, 2019.
 """
 
+from collections.abc import Sequence
 from ctypes import addressof, c_int64
 from functools import cache, lru_cache
 from types import ModuleType
@@ -29,6 +30,7 @@ import numpy as np
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
+from gluonish.kernels import openmp
 from gluonish.kernels.compiler import CompiledKernel, available, compile_assembly
 from gluonish.kernels.compiler.amx_code import DEPTH, ROW_NBYTES, ROWS, AmxAssembler, has_amx
 from gluonish.kernels.compiler.team_code import TeamAssembler
@@ -48,9 +50,15 @@ _PARTS = 3
 _REGISTER = ROWS * ROW_NBYTES  # bytes
 _BLOCK = 2 * _PARTS * _REGISTER  # bytes of a packed block of 32 terms
 _TERMS = 36  # blocks of terms that are added before the sums are stored
-_PIECE = 7 << 19  # packed bytes of an operand that are used before more is packed
-_NEAR = 7 << 17  # packed bytes of the right operand that a task reads again and again
-_TASK_ROWS = 9  # blocks
+_NEAR = 7 << 17  # packed bytes of the larger operand that a task reads again and again
+_TASKS = 2  # for each thread, at least
+_AHEAD = 4  # panels of the near operand after which the next far panel is in the second cache
+_INTEGER = 8  # bytes
+_PACKING = "out x top rows terms step"
+_PRODUCT = (
+    "out near far bias rows columns blocks out_row adds near_is_left near_panels tasks threads "
+    "claims tops pack x x_row x_step terms"
+)
 # Parts of the operands in the order in which their products are added, the smallest first.
 _PAIRS = ((0, 2), (0, 1), (1, 1), (1, 0), (2, 0), (0, 0))
 
@@ -161,37 +169,107 @@ def _store_parts(code: _Code, form: _Packing, vectors: list[Value], at: Value, t
             pair = [code.subtract(x, y) for x, y in zip(pair, found, strict=True)]
 
 
+class _Block(NamedTuple):
+    """A block of the output, and packed operands: the near one and the far one.
+
+    Attributes:
+        far: Number of the far operand's panel.
+        near: Number of the near operand's panel.
+        places: Addresses of the near and the far panel.
+        following: Addresses of the panels of the next block.
+        done: Bytes of the near operand that this far panel was multiplied by before.
+        ahead: Address of the next far panel.
+    """
+
+    far: Value
+    near: Value
+    places: Sequence[Value]
+    following: Sequence[Value]
+    done: Value
+    ahead: Value
+
+
 class _Writer:
-    """Writes the loop over tasks: some blocks of rows by some of columns."""
+    """Writes the loop over tasks: each packs some blocks of the near operand, and multiplies them.
+
+    The packed near operand stays in the second cache while the far one is read once.
+    """
 
     def __init__(self, code: _Code) -> None:
         self.code = code
         self.rows, self.columns = code.params["rows"], code.params["columns"]
         self.out_row = code.params["out_row"]
+        self.panel = code.product(code.params["blocks"], _BLOCK)  # bytes
+        self.is_left = code.less(0, code.params["near_is_left"])
         self.edge = code.reserve(code.number(_SIDE * _SIDE * _FLOAT))
+        self.packing = code.reserve(code.number(_INTEGER * len(_PACKING.split())))
 
     def write(self) -> None:
-        """Write the loop."""
-        code = self.code
-        down, across = self._blocks(self.rows), self._blocks(self.columns)
-        task_rows, task_columns = code.number(_TASK_ROWS), code.params["task_columns"]
-        groups, _ = code.divide(code.sum(down, _TASK_ROWS - 1), task_rows)
-        with code.registers(), code.loop(code.begin, code.end) as task:
-            right, left = code.divide(task, groups)
-            first, start = code.product(left, task_rows), code.product(right, task_columns)
-            end, stop = code.sum(first, task_rows), code.sum(start, task_columns)
-            with (
-                code.loop(first, code.least(end, down)) as m,
-                code.loop(start, code.least(stop, across)) as n,
-            ):
-                self._block(m, n)
+        """Write the loop; a thread without tasks of its own takes those of others."""
+        code, params = self.code, self.code.params
+        tasks, threads = params["tasks"], params["threads"]
+        near_size = code.select(self.is_left, self.rows, self.columns)
+        far_size = code.select(self.is_left, self.columns, self.rows)
+        panels, self.far_panels = self._blocks(near_size), self._blocks(far_size)
+        with code.registers(), code.loop(code.begin, code.end) as thread:
+            memory = code.sum(
+                params["near"], code.product(thread, params["near_panels"], self.panel)
+            )
+            own, _ = code.divide(code.product(thread, tasks), threads)
+            with code.loop(0, tasks) as i:
+                _, task = code.divide(code.sum(own, i), tasks)
+                place = code.product(task, _INTEGER)
+                with code.when(code.claim(code.sum(params["claims"], place), code.number(0))):
+                    first, _ = code.divide(code.product(task, panels), tasks)
+                    end, _ = code.divide(code.product(code.sum(task, 1), panels), tasks)
+                    top = code.sum(params["tops"], place)
+                    self._pack(memory, first, end, code.difference(near_size, 0), top)
+                    self._multiply(memory, first, end, code.load_int64(top))
 
     def _blocks(self, extent: Value) -> Value:
         return self.code.divide(self.code.sum(extent, _SIDE - 1), self.code.number(_SIDE))[0]
 
-    def _block(self, m: Value, n: Value) -> None:
+    def _pack(self, memory: Value, first: Value, end: Value, size: Value, top: Value) -> None:
+        """Call the kernel that packs, with its params on the stack."""
+        code, params = self.code, self.code.params
+        row = code.product(first, _SIDE)
+        values = {
+            "out": memory,
+            "x": code.sum(params["x"], code.product(row, params["x_row"])),
+            "top": top,
+            "rows": code.difference(size, row),
+            "terms": params["terms"],
+            "step": params["x_step"],
+        }
+        for i, name in enumerate(_PACKING.split()):
+            code.store_int64(values[name], code.sum(self.packing, i * _INTEGER))
+        count = code.difference(end, first)
+        alone = code.number(1), code.number(0)
+        code.invoke(params["pack"], count, self.packing, count, *alone)
+
+    def _multiply(self, memory: Value, first: Value, end: Value, top: Value) -> None:
+        """Multiply packed blocks by all of the far operand, if the parts are exact."""
+        code, far = self.code, self.code.params["far"]
+        is_exact = code.both(code.less(_LOWEST - 1, top), code.less(top, _HIGHEST))
+        count = code.select(is_exact, self.far_panels, 0)
+        last = code.difference(end, 1)
+        with code.loop(0, count) as f, code.loop(first, end) as n:
+            done = code.product(code.difference(n, first), self.panel)
+            own = code.sum(memory, done)
+            other = code.sum(far, code.product(f, self.panel))
+            is_last = code.less(code.difference(last, 1), n)
+            following = (
+                code.select(is_last, memory, code.sum(own, self.panel)),
+                code.select(is_last, code.sum(other, self.panel), other),
+            )
+            block = _Block(f, n, (own, other), following, done, code.sum(other, self.panel))
+            self._block(block)
+
+    def _block(self, block: _Block) -> None:
         """Compute a block; through memory of its own at the edges of the output."""
         code, params = self.code, self.code.params
+        m = code.select(self.is_left, block.near, block.far)
+        n = code.select(self.is_left, block.far, block.near)
         row, column = code.product(m, _SIDE), code.product(n, _SIDE)
         rows, columns = code.difference(self.rows, row), code.difference(self.columns, column)
         out = code.sum(params["out"], code.product(row, self.out_row), code.product(column, _FLOAT))
@@ -206,35 +284,58 @@ class _Writer:
         before, before_step = code.select(adds, at, bias), code.select(adds, step, 0)
         for i in range(4):
             code.load_register(i, self._quarter(before, before_step, i), before_step)
-        left, right = (
-            code.sum(params[name], code.product(number, params["blocks"], _BLOCK))
-            for name, number in (("left", m), ("right", n))
-        )
-        with code.loop(0, code.product(params["blocks"], _BLOCK), _BLOCK) as offset:
-            self._add_products(code.sum(left, offset), code.sum(right, offset))
+        last = code.difference(self.panel, _BLOCK)
+        with code.loop(0, self.panel, _BLOCK) as offset:
+            self._read_ahead(block, offset, at, step)
+            here = [code.sum(place, offset) for place in block.places]
+            is_last = code.less(code.difference(last, 1), offset)
+            after = [
+                code.select(is_last, place, code.sum(x, _BLOCK))
+                for place, x in zip(block.following, here, strict=True)
+            ]
+            sides = [
+                [code.select(self.is_left, x, y), code.select(self.is_left, y, x)]
+                for x, y in (here, after)
+            ]
+            self._add_products(*sides)
         for i in range(4):
             code.store_register(i, self._quarter(at, step, i), step)
         with code.when(code.unless(is_whole)):
             self._copy_edge(out, rows, columns, back=True)
+
+    def _read_ahead(self, block: _Block, offset: Value, at: Value, step: Value) -> None:
+        """Read lines of the output, and into the second cache of the far operand's next panel."""
+        code = self.code
+        row, _ = code.divide(offset, code.number(_BLOCK // 2))
+        row = code.least(row, code.number(_SIDE - 2))
+        for i in range(2):
+            line = code.sum(at, code.product(code.sum(row, i), step))
+            for half in range(2):
+                code.prefetch(code.sum(line, half * ROW_NBYTES), writes=True)
+        nbytes = _BLOCK // _AHEAD
+        done, _ = code.divide(code.sum(block.done, offset), code.number(_AHEAD))
+        start = code.sum(block.ahead, code.least(done, code.difference(self.panel, nbytes)))
+        for i in range(0, nbytes, ROW_NBYTES):
+            code.prefetch(code.sum(start, i), level=2)
 
     def _quarter(self, at: Value, step: Value, number: int) -> Value:
         """Return the address of the part of a block that a register holds."""
         lower = self.code.product(step, number // 2 * ROWS)
         return self.code.sum(at, lower, number % 2 * ROW_NBYTES)
 
-    def _add_products(self, left: Value, right: Value) -> None:
+    def _add_products(self, places: Sequence[Value], following: Sequence[Value]) -> None:
         """Add the products of the parts of two blocks; registers 4 to 7 have the operands."""
         code = self.code
         loaded = {4: -1, 6: -1}
         # Between products, the next blocks are read into the first cache.
         lines = [
-            code.sum(place, _BLOCK + offset)
-            for place in (left, right)
+            code.sum(place, offset)
+            for place in following
             for offset in range(0, _BLOCK, ROW_NBYTES)
         ]
         each = len(lines) // (4 * len(_PAIRS))
         for pair in _PAIRS:
-            for register, place, part in zip((4, 6), (left, right), pair, strict=True):
+            for register, place, part in zip((4, 6), places, pair, strict=True):
                 if part == loaded[register]:
                     continue
                 loaded[register] = part
@@ -264,7 +365,7 @@ class _Writer:
 @lru_cache(8)
 def _packing(form: _Packing) -> CompiledKernel:
     def text() -> str:
-        code = _Code("out x top rows terms step")
+        code = _Code(_PACKING)
         _write_packing(code, form)
         return code.finish()
 
@@ -274,7 +375,7 @@ def _packing(form: _Packing) -> CompiledKernel:
 @cache
 def _product() -> CompiledKernel:
     def text() -> str:
-        code = _Code("out left right bias rows columns blocks out_row task_columns adds")
+        code = _Code(_PRODUCT)
         _Writer(code).write()
         return code.finish()
 
@@ -324,57 +425,66 @@ def product(
 
 
 def _add(out: Array, a: Array, b: Array, bias: Array, *, add: bool) -> None:
-    """Do the same with few terms; the larger operand is packed in pieces."""
-    rows, columns = out.shape
+    """Do the same with few terms; the larger operand is packed in pieces, the near one."""
     blocks = -(-a.shape[1] // DEPTH)
-    most = max(1, _PIECE // (blocks * _BLOCK)) * _SIDE
-    by_rows = rows > columns
-    sizes = (min(rows, most), columns) if by_rows else (rows, min(columns, most))
-    left_size, right_size = (-(-size // _SIDE) * blocks * _BLOCK // _FLOAT for size in sizes)
-    with Scratch(left_size + right_size) as memory:
-        left, right = memory[:left_size], memory[left_size:]
-        top = _packed(right, b.T, left=False) if by_rows else _packed(left, a, left=True)
-        for start in range(0, max(rows, columns), most):
-            piece = slice(start, start + most)
-            if by_rows:
-                target, x, y, addend = out[piece], a[piece], b, bias
-                other = _packed(left, x, left=True)
-            else:
-                target, x, y, addend = out[:, piece], a, b[:, piece], bias[start:]
-                other = _packed(right, y.T, left=False)
-            if min(top, other) >= _LOWEST and max(top, other) < _HIGHEST:
-                _multiply(target, left, right, addend, blocks, add=add)
-                continue
-            sgemm.product(target, x, y, add=add)
-            if not add:
-                target += addend[: target.shape[1]]
+    is_left = len(out) > out.shape[1]
+    near, far = (a, b.T) if is_left else (b.T, a)
+    panels, far_panels = (-(-len(x) // _SIDE) for x in (near, far))
+    threads = 1 if openmp.is_disabled() else openmp.team().threads()
+    tasks = max(-(-panels * blocks * _BLOCK // _NEAR), _TASKS * threads)
+    tasks = min(-(-tasks // threads) * threads, panels)
+    threads = min(threads, tasks)
+    near_panels = -(-panels // tasks)
+    count = far_panels * blocks * _BLOCK // _FLOAT
+    notes = np.zeros((2, tasks), np.int64)  # which tasks are taken, largest magnitudes
+    with Scratch(count + threads * near_panels * blocks * _BLOCK // _FLOAT) as memory:
+        if _is_exact(_packed(memory, far, left=not is_left)):
+            pack, step = _packing_of(near, left=is_left)
+            values = {
+                **{"out": address(out), "far": address(memory), "near": address(memory[count:])},
+                **{"bias": address(bias), "x": address(near), "terms": near.shape[1]},
+                **{"claims": address(notes), "tops": address(notes[1]), "pack": pack.address},
+                **{"rows": len(out), "columns": out.shape[1], "blocks": blocks},
+                **{"out_row": out.strides[0], "x_row": near.strides[0], "x_step": step},
+                **{"near_panels": near_panels, "tasks": tasks, "threads": threads},
+                **{"near_is_left": is_left, "adds": add},
+            }
+            names = _PRODUCT.split()
+            params = (c_int64 * len(names))(*(values[name] for name in names))
+            _product().run_threads(threads, addressof(params))
+    for task, top in enumerate(notes[1].tolist()):
+        if _is_exact(top):
+            continue
+        piece = slice(*(i * panels // tasks * _SIDE for i in (task, task + 1)))
+        target, x, y, addend = out[:, piece], a, b[:, piece], bias[piece]
+        if is_left:
+            target, x, y, addend = out[piece], a[piece], b, bias
+        sgemm.product(target, x, y, add=add)
+        if not add:
+            target += addend[: target.shape[1]]
+
+
+def _is_exact(top: int) -> bool:
+    """Whether the parts of numbers are exact, given the bits of the largest magnitude."""
+    return _LOWEST <= top < _HIGHEST
+
+
+def _packing_of(x: Array, *, left: bool) -> tuple[CompiledKernel, int]:
+    """Return the kernel that packs an operand (rows or columns, terms), and the lines' distance."""
+    by_terms = x.strides[1] == _FLOAT
+    step = x.strides[0] if by_terms else x.strides[1]
+    return _packing(_Packing(left=left, by_terms=by_terms)), step
 
 
 def _packed(memory: Array, x: Array, *, left: bool) -> int:
-    """Pack an operand (rows or columns, terms); return the bits of its largest magnitude."""
-    rows, terms = x.shape
-    by_terms = x.strides[1] == _FLOAT
+    """Pack an operand; return the bits of its largest magnitude."""
     top = np.zeros(1, np.int64)
-    step = x.strides[0] if by_terms else x.strides[1]
-    params = (address(memory), address(x), address(top), rows, terms, step)
-    _run(_packing(_Packing(left=left, by_terms=by_terms)), -(-rows // _SIDE), *params)
+    kernel, step = _packing_of(x, left=left)
+    params = (c_int64 * len(_PACKING.split()))(
+        *(address(memory), address(x), address(top), *x.shape, step)
+    )
+    kernel.run_at(-(-len(x) // _SIDE), addressof(params), 1)
     return int(top[0])
-
-
-def _multiply(
-    out: Array, left: Array, right: Array, bias: Array, blocks: int, *, add: bool
-) -> None:
-    rows, columns = out.shape
-    down, across = -(-rows // _SIDE), -(-columns // _SIDE)
-    wide = min(across, max(1, _NEAR // (blocks * _BLOCK)))
-    tasks = -(-across // wide) * -(-down // _TASK_ROWS)
-    arrays = (address(out), address(left), address(right), address(bias))
-    _run(_product(), tasks, *arrays, rows, columns, blocks, out.strides[0], wide, add)
-
-
-def _run(kernel: CompiledKernel, extent: int, *params: int) -> None:
-    buffer = (c_int64 * len(params))(*params)
-    kernel.run_at(extent, addressof(buffer), 1)
 
 
 def _supports_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **_: Any) -> bool:
