@@ -448,12 +448,11 @@ class Assembler:
         odd = self._builder.and_(words, self._ir.Constant(wide, [0xFFFF0000] * lanes()))
         return self._builder.bitcast(even, self._vector), self._builder.bitcast(odd, self._vector)
 
-    def prefetch(self, address: Value, *, level: int = 1, writes: bool = False) -> None:
+    def prefetch(self, address: Value, *, level: int = 1) -> None:
         """Begin to read the cache line of an address, which need not be readable.
 
         Args:
             level: The cache that it is read into.
-            writes: Whether the line will be written.
         """
         ir, name = self._ir, "llvm.prefetch.p0"
         int32, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
@@ -462,7 +461,7 @@ class Assembler:
             kind = ir.FunctionType(ir.VoidType(), [pointer, int32, int32, int32])
             function = ir.Function(self._module, kind, name)
         place = self._builder.inttoptr(address, pointer)
-        numbers = int32(int(writes)), int32(4 - level), int32(1)
+        numbers = int32(0), int32(4 - level), int32(1)
         self._builder.call(function, [place, *numbers])
 
     def store_converted(self, vector: Value, address: Value, kind: str) -> None:
