@@ -223,8 +223,10 @@ def test_a_later_state_whose_parts_are_not_exact(
     sizes = (5, 40, 70)
     order = range(5)[::-1] if backwards else range(5)
     operands = _forward_operands(mode, sizes)
-    operands["pre"][order[3]] = -58  # shuts the output gate: a state of 1e-26, or of zeros
-    if mode == "rnn_relu":
+    if mode == "lstm":  # shut output gates: a state of 1e-26
+        operands["pre"][order[3], :, 3 * 70 :] = -58
+    else:
+        operands["pre"][order[3]] = -70
         operands["pre"][order[3], :, 33] = 2.0**70
     want = _exact_forward(mode, order, operands)
     found = _launches(monkeypatch)
