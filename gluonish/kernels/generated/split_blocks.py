@@ -44,6 +44,12 @@ class SplitAssembler(AmxAssembler, TeamAssembler):
         rounded = self._builder.add(self._builder.bitcast(x, half.type), half)
         return self._builder.bitcast(self._builder.and_(rounded, top), self._vector)
 
+    def truncated(self, x: Value) -> Value:
+        """Return a vector cut to bfloat16, as float32."""
+        top = self._bits(0xFFFF0000)
+        cut = self._builder.and_(self._builder.bitcast(x, top.type), top)
+        return self._builder.bitcast(cut, self._vector)
+
     def larger_magnitude(self, x: Value, top: Value) -> Value:
         """Return the larger of magnitudes and ``top``; NaN counts as largest."""
         mask = self._bits(0x7FFFFFFF)
@@ -158,8 +164,10 @@ def _store_parts(
     for i in range(ROWS):
         pair = [vectors[i], vectors[i + ROWS]]
         for part in range(PARTS):
-            # What is left after two parts has no more bits than bfloat16.
-            found = pair if part == PARTS - 1 else [code.rounded(x) for x in pair]
+            # What is left after two parts has no more bits than bfloat16, unless it is subnormal.
+            found = [code.rounded(x) for x in pair]
+            if part == PARTS - 1:
+                found = [pair[0], code.truncated(pair[1])]
             offset = part * 2 * REGISTER + i * ROW_NBYTES
             code.store(code.exact_pairs(*found), code.sum(at, offset))
             pair = [code.subtract(x, y) for x, y in zip(pair, found, strict=True)]

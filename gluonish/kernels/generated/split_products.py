@@ -286,8 +286,6 @@ def product(
 
 def _add(out: Array, a: Array, b: Array, bias: Array, *, add: bool) -> None:
     """Do the same with few terms; the larger operand is packed in pieces, the near one."""
-    if not out.size:
-        return
     blocks = -(-a.shape[1] // DEPTH)
     is_left = len(out) > out.shape[1]
     near, far = (a, b.T) if is_left else (b.T, a)
