@@ -6,7 +6,8 @@ stays in its core's cache: every second step goes through the blocks in the reve
 finds the latest ones there. Before a step, threads wait until all blocks of the step before are
 done. A thread without blocks of its own takes those of others from the end, if they have two or
 more left, or do not finish in time: so the loop ends in any number of threads, however they run.
-Which thread computes a block does not change a bit.
+Which thread computes a block does not change a bit. With AMX, see `rnn_products`, the weight is
+packed before the loop.
 
 For the layout of gates see `gluonish.ops.recurrent.layout`.
 """
