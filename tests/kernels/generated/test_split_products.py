@@ -11,6 +11,7 @@ from gluonish.kernels import openmp
 from gluonish.kernels.compiler import available
 from gluonish.kernels.compiler.amx_code import has_amx
 from gluonish.kernels.generated import split_products
+from gluonish.kernels.onednn import sgemm
 from gluonish.ops.fused.operator import FUSED_DENSE
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.linalg.matmul import DOT
@@ -215,13 +216,13 @@ def test_only_pieces_whose_parts_are_not_exact_are_left_to_the_library(
     a, b = (large, small) if is_left else (small.T, large.T)
     a = np.asarray(a, order=left)
     sizes = []
-    library = split_products.sgemm.product
+    library = sgemm.product
 
     def noted(out: Any, *operands: Any, add: bool) -> None:
         sizes.append(out.shape[0 if is_left else 1])
         library(out, *operands, add=add)
 
-    monkeypatch.setattr(split_products.sgemm, "product", noted)
+    monkeypatch.setattr(sgemm, "product", noted)
     bias = _random(b.shape[1]) * np.float32(2.0**-100) if is_left else _random(b.shape[1])
     out = np.full((len(a), b.shape[1]), np.nan, np.float32)
     split_products.product(out, a, b, bias)
