@@ -145,6 +145,11 @@ class CompiledKernel:
         self._beyond: dict[int, int] = {}  # runs of more steps in one thread, for each grain
         self._tuned = False
 
+    @property
+    def address(self) -> int:
+        """Address of the launcher, which takes the fields of `Launch` after its own."""
+        return self._code.address
+
     def __call__(self, extent: int, params: Any, grain: int = GRAIN) -> None:
         """Run the steps 0 to ``extent - 1``.
 

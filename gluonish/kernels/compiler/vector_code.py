@@ -158,6 +158,10 @@ class Assembler:
         """Load an integer."""
         return self._builder.load(self._pointer(address, self._int64))
 
+    def store_int64(self, number: Value, address: Value) -> None:
+        """Store an integer to memory."""
+        self._builder.store(number, self._pointer(address, self._int64))
+
     def copy(self, source: Value, target: Value) -> None:
         """Copy one float32."""
         single = self._ir.FloatType()
@@ -444,8 +448,12 @@ class Assembler:
         odd = self._builder.and_(words, self._ir.Constant(wide, [0xFFFF0000] * lanes()))
         return self._builder.bitcast(even, self._vector), self._builder.bitcast(odd, self._vector)
 
-    def prefetch(self, address: Value) -> None:
-        """Begin to read the cache line of an address, which need not be readable."""
+    def prefetch(self, address: Value, *, level: int = 1) -> None:
+        """Begin to read the cache line of an address, which need not be readable.
+
+        Args:
+            level: The cache that it is read into.
+        """
         ir, name = self._ir, "llvm.prefetch.p0"
         int32, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
         function = self._module.globals.get(name)
@@ -453,7 +461,8 @@ class Assembler:
             kind = ir.FunctionType(ir.VoidType(), [pointer, int32, int32, int32])
             function = ir.Function(self._module, kind, name)
         place = self._builder.inttoptr(address, pointer)
-        self._builder.call(function, [place, int32(0), int32(3), int32(1)])
+        numbers = int32(0), int32(4 - level), int32(1)
+        self._builder.call(function, [place, *numbers])
 
     def store_converted(self, vector: Value, address: Value, kind: str) -> None:
         """Store a vector as elements of dtype ``kind``: float32, float16 or bfloat16."""

@@ -6,24 +6,26 @@ stays in its core's cache: every second step goes through the blocks in the reve
 finds the latest ones there. Before a step, threads wait until all blocks of the step before are
 done. A thread without blocks of its own takes those of others from the end, if they have two or
 more left, or do not finish in time: so the loop ends in any number of threads, however they run.
-Which thread computes a block does not change a bit.
+Which thread computes a block does not change a bit. With AMX, see `rnn_products`, the weight is
+packed before the loop.
 
 For the layout of gates see `gluonish.ops.recurrent.layout`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from ctypes import addressof, c_int64
+from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-import numpy as np
-
-from gluonish.kernels import openmp
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
-from gluonish.kernels.compiler.team_code import TeamAssembler
 from gluonish.kernels.compiler.vector_code import Value, lanes
-from gluonish.kernels.generated import attention_panels, rnn_vectors
+from gluonish.kernels.generated import (
+    attention_panels,
+    rnn_products,
+    rnn_vectors,
+    split_blocks,
+)
 from gluonish.kernels.generated.attention_panels import (
     FLOAT,
     Matrix,
@@ -32,14 +34,14 @@ from gluonish.kernels.generated.attention_panels import (
     multiply,
     store_row,
 )
-from gluonish.ops.kernel import Array, address
+from gluonish.kernels.generated.rnn_products import Products
+from gluonish.kernels.generated.split_blocks import SplitAssembler
 from gluonish.ops.recurrent.layout import GATES
 
 ROWS = 32  # of a block
-_WORTH = 1 << 18  # multiplications of a time step for each thread
 # Integers before those of the blocks: the number of blocks done, alone in a cache line, and one
 # beside the first block's.
-_FLAGS = 9
+FLAGS = 9
 _LANES = 16
 _VECTOR = _LANES * FLOAT  # bytes
 _INTEGER = 8  # bytes
@@ -49,9 +51,11 @@ _PAUSES = 256  # until a thread takes the last blocks of another one; about 15 u
 _TOGETHER = {2: (12, 8, 4, 2, 1), 3: (8, 4, 2, 1), 4: (6, 4, 2, 1)}
 
 # Steps of the time count elements of the first axis; all other steps count bytes.
-_COMMON = "packed work steps batch units start stride threads yielding weight"
-_FORWARD = f"{_COMMON} pre gates hidden cells hidden_first cells_first bias"
-_BACKWARD = (
+_COMMON = (
+    f"packed work steps batch units start stride threads yielding weight {rnn_products.PARAMS}"
+)
+FORWARD = f"{_COMMON} pre gates hidden cells hidden_first cells_first bias"
+BACKWARD = (
     f"{_COMMON} gates hidden cells hidden_first cells_first dy dy_step dy_row dh dc products other "
     "sums"
 )
@@ -63,10 +67,17 @@ def is_fast() -> bool:
 
 
 class Form(NamedTuple):
-    """What the code of a kernel depends on."""
+    """What the code of a kernel depends on.
+
+    Attributes:
+        mode: The kind of the cells.
+        backward: Whether it computes gradients.
+        split: Whether AMX multiplies, by `rnn_products`.
+    """
 
     mode: str
     backward: bool
+    split: bool = False
 
     @property
     def gates(self) -> int:
@@ -76,7 +87,7 @@ class Form(NamedTuple):
     @property
     def unit_vectors(self) -> int:
         """The vectors of units of a block."""
-        if self.backward:
+        if self.backward or self.split:
             return 2
         return 4 if self.gates == 1 else 1
 
@@ -115,7 +126,7 @@ class _Block(NamedTuple):
 class _Loop(ABC):
     """Writes the code of a kernel."""
 
-    def __init__(self, code: TeamAssembler, form: Form) -> None:
+    def __init__(self, code: SplitAssembler, form: Form) -> None:
         self.code, self.form = code, form
         params = code.params
         self.batch, self.units, self.steps = params["batch"], params["units"], params["steps"]
@@ -127,8 +138,15 @@ class _Loop(ABC):
         self.row_blocks, _ = code.divide(code.sum(self.batch, ROWS - 1), code.number(ROWS))
         self.blocks = code.product(self.panels, self.row_blocks)
         self.done = params["work"]
-        self.claims = code.sum(params["work"], _FLAGS * _INTEGER)
+        self.claims = code.sum(params["work"], FLAGS * _INTEGER)
         self.tile = code.reserve(code.number(ROWS * self.width * _VECTOR))
+        self.products = Products(
+            code,
+            form.gates,
+            backward=form.backward,
+            blocks=self.panels,
+            row_blocks=self.row_blocks,
+        )
 
     @property
     @abstractmethod
@@ -138,13 +156,22 @@ class _Loop(ABC):
     def write(self) -> None:
         """Write the loop over stages."""
         code, threads = self.code, self.code.params["threads"]
-        with code.loop(code.begin, code.end) as thread:
+        registers = code.registers() if self.form.split else nullcontext()
+        with registers, code.loop(code.begin, code.end) as thread:
             first, _ = code.divide(code.product(thread, self.blocks), threads)
             end, _ = code.divide(code.product(code.sum(thread, 1), self.blocks), threads)
             with code.loop(0, self.stages) as stage:
                 goal, yielding = code.product(stage, self.blocks), code.params["yielding"]
+                is_running = None
+                if self.form.split:
+                    is_running = self.products.is_running(self.stages)
+                    goal = code.select(is_running, goal, 0)
                 code.wait_for(self.done, goal, yielding=yielding)
-                with code.loop(0, 3) as turn:
+                turns: Value | int = 3
+                if is_running is not None:
+                    is_running = self.products.go_on(is_running, stage, self.stages)
+                    turns = code.select(is_running, 3, 0)
+                with code.loop(0, turns) as turn:
                     self._turn(stage, turn, first, end)
 
     def _turn(self, stage: Value, turn: Value, first: Value, end: Value) -> None:
@@ -199,18 +226,51 @@ class _Loop(ABC):
         at = code.product(block.panel, self.inner, self.width * _VECTOR)
         panel = code.sum(code.params["packed"], at)
         is_first = code.less(stage, 1)
-        with code.when(code.both(is_first, code.less(block.row, 1))):
+        # A packed weight has no rows; a state has.
+        packs = is_first if self.form.split else code.both(is_first, code.less(block.row, 1))
+        with code.when(packs):
             self._pack(block, panel)
         with code.when(code.unless(is_first)):
             self._step(code.difference(stage, 1), block, panel)
 
+    def _pack_state(
+        self, step: Value | int, block: _Block, x: Value, columns: int, part: int = 0
+    ) -> None:
+        """Pack a block of the state that a step has computed, from rows of some units."""
+        self.products.pack(
+            self.code.sum(step, 1),
+            block.panel,
+            block.row_block,
+            part,
+            x=x,
+            rows=block.rows,
+            terms=block.units,
+            step=self.code.product(self.units, columns * FLOAT),
+        )
+
     @abstractmethod
     def _pack(self, block: _Block, panel: Value) -> None:
-        """Copy the columns of the weight that a block's product reads."""
+        """Copy the columns of the weight that a block's product reads, or pack the first state."""
 
     @abstractmethod
     def _step(self, step: Value, block: _Block, panel: Value) -> None:
         """Compute a block of a time step, of which ``step`` is the number in the kernel's order."""
+
+    def _add_split(
+        self, step: Value, block: _Block, lines: Callable[[Value], Sequence[Value]]
+    ) -> None:
+        """Add the product of the packed state before a step to the tile; see `_multiply`."""
+        code = self.code
+
+        def read(number: Value, products: Value) -> None:
+            each, _ = code.divide(code.sum(products, ROWS - 1), products)  # rows
+            start = code.product(number, each)
+            with code.loop(start, code.least(block.rows, code.sum(start, each))) as row:
+                for address in lines(row):
+                    code.prefetch(address)
+
+        tile = self.tile, self.width * _VECTOR
+        self.products.add(code.sum(step, 1), block.panel, block.row_block, tile, read)
 
     def _multiply(
         self,
@@ -293,6 +353,10 @@ class _Forward(_Loop):
 
     def _pack(self, block: _Block, panel: Value) -> None:
         code, weight = self.code, self.code.params["weight"]
+        if self.form.split:
+            first = self.offset(block.row, block.unit)
+            self._pack_state(-1, block, code.sum(code.params["hidden_first"], first), 1)
+            return
         step = code.product(self.units, FLOAT)
         last = code.difference(self.units, 1)
         vectors = self.form.unit_vectors
@@ -325,16 +389,25 @@ class _Forward(_Loop):
             row = code.sum(block.row, row)
             found = [self._pre(block, time, row, i) for i in range(self.width)]
             if form.mode == "lstm":
-                found.append(code.sum(cells, self.offset(row, block.unit)))
+                found += [
+                    code.sum(cells, self.offset(row, block.unit), i * _VECTOR)
+                    for i in range(form.unit_vectors)
+                ]
             return found
 
-        self._multiply(left, self.inner, block.rows, panel, lines)
+        if form.split:
+            self._add_split(step, block, lines)
+        else:
+            self._multiply(left, self.inner, block.rows, panel, lines)
         with code.loop(0, block.rows) as row:
             tile = code.sum(self.tile, code.product(row, self.width * _VECTOR))
             sums = load_row(code, tile, self.width)
             for vector in range(form.unit_vectors):
                 state = cells if form.mode == "lstm" else before
                 self._cell(block, time, code.sum(block.row, row), vector, sums, state)
+        if form.split:
+            made = self.at("hidden", time, block.row, 1, block.unit)
+            self._pack_state(step, block, made, 1)
 
     def _pre(self, block: _Block, time: Value, row: Value, index: int) -> Value:
         """Return the address of the input's products for a vector of a row of the tile."""
@@ -367,6 +440,8 @@ class _Backward(_Loop):
 
     def _pack(self, block: _Block, panel: Value) -> None:
         code = self.code
+        if self.form.split:  # the first product is that of the last step's gradients
+            return
         with code.loop(0, self.inner) as row:
             target = code.sum(panel, code.product(row, self.width * _VECTOR))
             start = code.sum(code.params["weight"], self.offset(row, block.unit))
@@ -391,10 +466,19 @@ class _Backward(_Loop):
         name = "other" if form.mode == "gru" else "products"
         left = self.at(name, later, block.row, form.gates, code.number(0))
         terms = code.select(is_first, 0, self.inner)
-        self._multiply(left, terms, block.rows, panel, partial(self._lines, block, forward))
+        lines = partial(self._lines, block, forward)
+        if form.split:
+            with code.when(code.unless(is_first)):
+                self._add_split(step, block, lines)
+        else:
+            self._multiply(left, terms, block.rows, panel, lines)
         is_last = code.less(forward, 0)
         with code.when(code.unless(is_last)):
             self._cells(block, forward)
+            for gate in range(form.gates if form.split else 0):
+                column = self.gate(block, gate, 0)
+                made = self.at(name, self.time(forward), block.row, form.gates, column)
+                self._pack_state(step, block, made, form.gates, gate)
         with code.when(is_last), code.loop(0, block.rows) as row:
             tile = code.sum(self.tile, code.product(row, self.width * _VECTOR))
             at = code.sum(dh, self.offset(code.sum(block.row, row), block.unit))
@@ -493,7 +577,9 @@ class _Backward(_Loop):
         return (*made.products, made.other)
 
 
-_MODULES = (__name__, attention_panels.__name__, rnn_vectors.__name__)
+_MODULES = tuple(
+    module.__name__ for module in (attention_panels, rnn_vectors, rnn_products, split_blocks)
+)
 
 
 @lru_cache(16)
@@ -501,46 +587,8 @@ def kernel(form: Form) -> CompiledKernel:
     """Return the kernel of a form; its extent is the number of threads."""
 
     def text() -> str:
-        code = TeamAssembler(_BACKWARD if form.backward else _FORWARD)
+        code = SplitAssembler(BACKWARD if form.backward else FORWARD)
         (_Backward if form.backward else _Forward)(code, form).write()
         return code.finish()
 
-    return compile_assembly(f"rnn loops {form}", text, *_MODULES)
-
-
-def run(
-    form: Form, sizes: tuple[int, int, int], order: range, packed: Array, **operands: Array | int
-) -> None:
-    """Run all time steps.
-
-    Args:
-        form: What the kernel computes.
-        sizes: Time steps, batch size and units.
-        order: The time steps in the order of the forward pass.
-        packed: Memory of `Form.packed_nbytes` for the weight, at a cache line.
-        **operands: The other params, by the names in this module.
-    """
-    _, batch, units = sizes
-    blocks = form.blocks(batch, units)
-    work = np.zeros(_FLAGS + blocks + 1, np.int64)
-    threads = min(_threads(form, batch, units), blocks)
-    values: dict[str, Array | int] = {
-        "packed": packed,
-        "work": work,
-        "threads": threads,
-        **operands,
-    }
-    values.update(zip(("steps", "batch", "units"), sizes, strict=True))
-    values.update(start=order.start, stride=order.step, yielding=openmp.yield_address())
-    names = (_BACKWARD if form.backward else _FORWARD).split()
-    found = [values.get(name, 0) for name in names]
-    params = (c_int64 * len(names))(*(x if isinstance(x, int) else address(x) for x in found))
-    kernel(form).run_threads(threads, addressof(params))
-
-
-def _threads(form: Form, batch: int, units: int) -> int:
-    """Return the number of threads, each with enough multiplications in a time step."""
-    if openmp.is_disabled():
-        return 1
-    work = form.gates * units * units * batch
-    return max(1, min(openmp.team().threads(), work // _WORTH))
+    return compile_assembly(f"rnn loops {form}", text, __name__, *_MODULES)

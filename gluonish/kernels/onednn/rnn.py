@@ -14,7 +14,7 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
-from gluonish.kernels.generated import rnn_loops
+from gluonish.kernels.generated import rnn_loops, rnn_runs
 from gluonish.kernels.generated.rnn_steps import (
     MASK_TILE,
     ROW_ELEMENTS,
@@ -24,7 +24,7 @@ from gluonish.kernels.generated.rnn_steps import (
 )
 from gluonish.kernels.generated.sums import add_rows
 from gluonish.kernels.onednn.binding import require
-from gluonish.kernels.onednn.rnn_products import PackedProduct, Scratch, product, weight_memory
+from gluonish.kernels.onednn.rnn_products import PackedProduct, Scratch, product
 from gluonish.ops.kernel import Array, address
 from gluonish.ops.recurrent.fused_rnn import split, weights_of
 from gluonish.ops.recurrent.layout import GATES, Dims, Reserve, Weights, dims_of, split_parameters
@@ -242,10 +242,9 @@ def _forward_loop(
 
 
 def _run_loop(dims: Dims, run: int, w: Weights, *, backward: bool, **operands: Array | int) -> None:
-    form, sizes = rnn_loops.Form(dims.mode, backward), (dims.steps, dims.batch, dims.units)
-    packed = weight_memory(form.packed_nbytes(dims.units))
+    sizes = (dims.steps, dims.batch, dims.units)
     order = time_order(dims, run)
-    rnn_loops.run(form, sizes, order, packed, weight=w.h2h, **operands)
+    rnn_runs.run(dims.mode, sizes, order, backward=backward, weight=w.h2h, **operands)
 
 
 def rnn_backward(

@@ -58,11 +58,6 @@ class _Buffer(threading.local):
 _buffer = _Buffer()
 
 
-def weight_memory(nbytes: int) -> Array:
-    """Return memory for a packed weight, valid until the thread asks for other such memory."""
-    return _buffer.get(nbytes)
-
-
 class PackedProduct:
     """``out = a w + bias``, or ``out += a w``, for one weight and many arrays of one layout.
 

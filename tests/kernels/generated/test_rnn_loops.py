@@ -7,8 +7,8 @@ import pytest
 
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import available
-from gluonish.kernels.generated import rnn_loops
-from gluonish.kernels.onednn.memory import aligned_bytes
+from gluonish.kernels.compiler.amx_code import has_amx
+from gluonish.kernels.generated import rnn_loops, rnn_runs
 from gluonish.ops.recurrent.layout import GATES
 
 pytestmark = pytest.mark.skipif(
@@ -20,6 +20,15 @@ MODES = ["lstm", "gru", "rnn_tanh", "rnn_relu"]
 # blocks of rows and of units.
 SIZES = [(1, 1, 1), (3, 2, 15), (2, 33, 17), (4, 32, 64), (3, 70, 100), (2, 5, 200), (60, 3, 130)]
 EMPTY = [(0, 2, 8), (3, 0, 8)]
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["vectors", "amx"])
+def split(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Products of float32 vectors, or of three bfloat16 by AMX."""
+    if request.param and not has_amx():
+        pytest.skip("the processor has no AMX")
+    monkeypatch.setattr(rnn_runs, "_is_split", lambda *_: request.param)
+    return bool(request.param)
 
 
 def _random(*shape: int) -> Any:
@@ -51,8 +60,7 @@ def _forward_operands(mode: str, sizes: tuple[int, int, int]) -> dict[str, Any]:
 
 
 def _run(form: Any, sizes: tuple[int, int, int], order: range, operands: dict[str, Any]) -> None:
-    packed = aligned_bytes(form.packed_nbytes(sizes[2]))
-    rnn_loops.run(form, sizes, order, packed, **operands)
+    rnn_runs.run(form.mode, sizes, order, backward=form.backward, **operands)
 
 
 def _exact_forward(mode: str, order: range, operands: dict[str, Any]) -> Any:
@@ -144,7 +152,7 @@ def test_sums_are_those_of_the_gradients_of_products(
 @pytest.mark.parametrize("mode", MODES)
 def test_threads_change_no_bit(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = (5, 70, 200)
-    monkeypatch.setattr(rnn_loops, "_WORTH", 1)
+    monkeypatch.setattr(rnn_runs, "_WORTH", 1)
     found = _all_of(mode, sizes)
     openmp.disable_team()
     try:
@@ -171,8 +179,87 @@ def test_one_thread_computes_what_others_leave(mode: str, monkeypatch: pytest.Mo
             for _ in range(3):
                 self._kernel.run_alone(1, params)
 
-    monkeypatch.setattr(rnn_loops, "kernel", First)
-    monkeypatch.setattr(rnn_loops, "_threads", lambda *_: 4)
+    monkeypatch.setattr(rnn_runs, "kernel", First)
+    monkeypatch.setattr(rnn_runs, "_threads", lambda *_: 4)
     found = _all_of(mode, sizes)
     for name, x in want.items():
         np.testing.assert_array_equal(found[name], x, err_msg=name)
+
+
+def _launches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list that gets the form and the number of time steps of each kernel that runs."""
+    found: list[Any] = []
+    launch = rnn_runs._launch
+
+    def noted(form: Any, sizes: Any, *rest: Any) -> None:
+        found.append((form.split, sizes[0]))
+        launch(form, sizes, *rest)
+
+    monkeypatch.setattr(rnn_runs, "_launch", noted)
+    return found
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_first_state_far_below_what_has_exact_parts(
+    mode: str, backwards: bool, split: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = (6, 40, 70)
+    order = range(6)[::-1] if backwards else range(6)
+    operands = _forward_operands(mode, sizes)
+    operands["hidden_first"] *= np.float32(1e-30)
+    want = _exact_forward(mode, order, operands)
+    found = _launches(monkeypatch)
+    _run(rnn_loops.Form(mode, backward=False), sizes, order, operands)
+    np.testing.assert_allclose(operands["hidden"], want, rtol=1e-5, atol=2e-6)
+    assert found == [(True, 6), (False, 6)][not split :]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("mode", ["lstm", "rnn_relu"])
+def test_a_later_state_whose_parts_are_not_exact(
+    mode: str, backwards: bool, split: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = (5, 40, 70)
+    order = range(5)[::-1] if backwards else range(5)
+    operands = _forward_operands(mode, sizes)
+    if mode == "lstm":  # shut output gates: a state of 1e-26
+        operands["pre"][order[3], :, 3 * 70 :] = -58
+    else:
+        operands["pre"][order[3]] = -70
+        operands["pre"][order[3], :, 33] = 2.0**70
+    want = _exact_forward(mode, order, operands)
+    found = _launches(monkeypatch)
+    _run(rnn_loops.Form(mode, backward=False), sizes, order, operands)
+    np.testing.assert_allclose(operands["hidden"], want, rtol=1e-5, atol=2e-6)
+    assert found == [(True, 5), (False, 1)] if split else [(False, 5)]
+
+
+@pytest.mark.parametrize("mode", ["lstm", "gru"])
+@pytest.mark.parametrize("power", [-100, 70])
+@pytest.mark.parametrize("last", [0, 2, 5])
+def test_gradients_whose_parts_are_not_exact(
+    mode: str, power: int, last: int, split: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gradients that leave the range at a time step are those of products of float32."""
+    sizes = (6, 40, 70)
+    made = []
+    for is_split in (False, split):
+        monkeypatch.setattr(rnn_runs, "_is_split", lambda *_, value=is_split: value)
+        operands = _backward_operands(mode, sizes)
+        operands["dy"][last + 1 :] = 0
+        operands["dy"][last] *= np.float32(2.0**power)
+        operands["dy"][:last] = 0 if power < 0 else operands["dy"][:last]
+        for name in ("dh", "dc"):
+            operands[name][...] = 0
+        with monkeypatch.context() as patch:
+            found = _launches(patch)
+            _run(rnn_loops.Form(mode, backward=True), sizes, range(6), operands)
+        made.append(operands)
+        if is_split:
+            # Stages before the step are exact zeros; its own gradients are not exact.
+            assert found == [(True, 6), (False, last)]
+    scale = np.float32(2.0**power)
+    for name in ("products", "dh", "dc", "sums"):
+        want, got = (x[name] / scale for x in made)
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5, err_msg=name)

@@ -11,6 +11,7 @@ from gluonish.kernels import openmp
 from gluonish.kernels.compiler import available
 from gluonish.kernels.compiler.amx_code import has_amx
 from gluonish.kernels.generated import split_products
+from gluonish.kernels.onednn import sgemm
 from gluonish.ops.fused.operator import FUSED_DENSE
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.linalg.matmul import DOT
@@ -201,3 +202,56 @@ def test_other_products_are_left_to_other_kernels() -> None:
     assert not fits((256, 4096), (4096, 4096))  # packing would take as long as the products
     assert not fits((512, 512), (512, 1024), np.float64)
     assert not fits((2, 512, 512), (512, 1024))
+
+
+@pytest.mark.parametrize("left", ["C", "F"])
+@pytest.mark.parametrize("is_left", [False, True])
+def test_only_pieces_whose_parts_are_not_exact_are_left_to_the_library(
+    is_left: bool, left: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The larger operand has tiny numbers in its second half; the other pieces have NaN nowhere."""
+    large, small = _random(700, 90), _random(90, 40)
+    large[400:] *= np.float32(2.0**-100)
+    large[690, 3] = np.nan
+    a, b = (large, small) if is_left else (small.T, large.T)
+    a = np.asarray(a, order=left)
+    sizes = []
+    library = sgemm.product
+
+    def noted(out: Any, *operands: Any, add: bool) -> None:
+        sizes.append(out.shape[0 if is_left else 1])
+        library(out, *operands, add=add)
+
+    monkeypatch.setattr(sgemm, "product", noted)
+    bias = _random(b.shape[1]) * np.float32(2.0**-100) if is_left else _random(b.shape[1])
+    out = np.full((len(a), b.shape[1]), np.nan, np.float32)
+    split_products.product(out, a, b, bias)
+    assert 0 < sum(sizes) < 400  # some of the tiny rows, none of the others
+    axis = 0 if is_left else 1
+    exact = a.astype(np.float64) @ b.astype(np.float64) + bias
+    assert np.isnan(np.take(out, 690, axis)).all()
+    out, exact = np.delete(out, 690, axis), np.delete(exact, 690, axis)
+    np.testing.assert_allclose(out, exact, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (1, 600, 64), (600, 1, 64), (33, 1, 33)])
+def test_products_with_one_row_or_column(sizes: tuple[int, int, int]) -> None:
+    rows, columns, terms = sizes
+    a, b = _random(rows, terms), _random(terms, columns)
+    out = np.full((rows, columns), np.nan, np.float32)
+    split_products.product(out, a, b)
+    _check(out, a, b)
+
+
+@pytest.mark.parametrize("left", ["C", "F"])
+@pytest.mark.parametrize("right", ["C", "F"])
+def test_tiny_numbers_do_not_change_those_beside_them(left: Any, right: Any) -> None:
+    """The last parts of numbers near 2 ** -115 are subnormal, and have more bits than bfloat16."""
+    a, b = _random(64, 64), _random(64, 64)
+    for x in (a, b):
+        x[16:32] *= np.float32(2.0**-115)
+        x[:, 48:] *= np.float32(2.0**-112)
+    out = np.empty((64, 64), np.float32)
+    split_products.product(out, np.asarray(a, order=left), np.asarray(b, order=right))
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.all(np.abs(out - exact) <= _bound(a, b) + 64 * 2.0**-120)
