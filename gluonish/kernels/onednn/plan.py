@@ -17,6 +17,7 @@ from ctypes import Array as CArray
 from gluonish.kernels.onednn.api import Argument, ExecArgument, OneDNNError
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, aligned_bytes
+from gluonish.kernels.onednn.native_steps import native_steps
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Key, address
 
@@ -300,7 +301,7 @@ class Joined:
         scratch_nbytes: The largest scratch buffer that one of the plans needs.
     """
 
-    __slots__ = ("_calls", "_engine", "_movable", "_scratch_nbytes", "_steps")
+    __slots__ = ("_calls", "_engine", "_movable", "_native", "_scratch_nbytes", "_steps")
 
     def __init__(
         self,
@@ -314,6 +315,7 @@ class Joined:
         self._scratch_nbytes = scratch_nbytes
         self._steps = [step for call in calls for step in call.steps]
         self._calls = [call for call in calls if call.temporaries]
+        self._native = native_steps(engine.api, self._steps)
 
     def run(self, arrays: Sequence[Array]) -> None:
         """Run the steps that `pack` does not run.
@@ -328,7 +330,7 @@ class Joined:
         for call in self._calls:
             if base != call.base:
                 call.set_base(base)
-        thread.run(self._steps)
+        thread.run(self._steps, self._native)
 
     def pack(self, arrays: Sequence[Array]) -> None:
         """Do nothing: each of the joined plans packs its own operands."""
