@@ -128,18 +128,24 @@ def submit(
         Whether the calling thread runs the operation, unless its variables are in use.
     """
     engine = _engine if _engine is not None else _create()  # inlined `current_engine`
-    on_host = lane[0] == "cpu"  # `run_inline` does not order what is launched on streams
+    # `run_inline` does not order what is launched on streams.
+    on_host = lane[0] == "cpu" and not in_worker
     if on_team and engine.uses_workers():
         small = teams.claim(small=small, weight=weight)
         if small:
-            if on_host and not in_worker and engine.run_inline(
+            if on_host and engine.run_inline(
                 teams.run_and_leave, reads, writes, name, (run,), True
             ):
                 return True
             wait_briefly(reads)
             wait_briefly(writes)
             run = partial(teams.run_and_leave, run)
-    elif small and on_host and not in_worker and engine.run_inline(run, reads, writes, name, (), True):
+    elif (
+        small
+        and on_host
+        and not in_worker
+        and engine.run_inline(run, reads, writes, name, (), True)
+    ):
         return True
     small = small and not in_worker
     engine.push(run, reads, writes, lane, priority, name, small)

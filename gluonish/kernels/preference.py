@@ -25,6 +25,7 @@ IN_ORDER = (
     "generated.random_numbers",
     "generated.weight_only",
     "generated.winograd",
+    "generated.first_convolution",
     "generated.pooling",
     "generated.softmax_and_norms",
     "generated.sums",

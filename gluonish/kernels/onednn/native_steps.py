@@ -11,6 +11,9 @@ from ctypes import addressof, c_int64
 from gluonish.kernels.compiler import KernelError, available, compile_assembly
 from gluonish.kernels.onednn.api import Api, ExecArgument
 
+# Handle of a primitive, number of arguments, arguments, and number of threads.
+Step = tuple[int, int, CArray[ExecArgument], int]
+
 # The params: address of dnnl_primitive_execute, address of omp_set_num_threads, stream, status of
 # the step that failed, the thread's number of threads, and for each step handle, number of
 # arguments, arguments, and number of threads.
@@ -83,7 +86,7 @@ class NativeSteps:
 
     __slots__ = ("_address", "_api", "_count", "_params", "_run", "_steps")
 
-    def __init__(self, api: Api, steps: Sequence[tuple[int, int, CArray[ExecArgument], int]]) -> None:
+    def __init__(self, api: Api, steps: Sequence[Step]) -> None:
         numbers = [api.execute_address, api.limit_address, 0, 0, 0]
         for handle, count, arguments, threads in steps:
             numbers += [handle, count, addressof(arguments), threads]
@@ -118,9 +121,7 @@ class NativeSteps:
         self._api.check(self._params[_STATUS], "dnnl_primitive_execute")
 
 
-def native_steps(
-    api: Api, steps: Sequence[tuple[int, int, CArray[ExecArgument], int]]
-) -> NativeSteps | None:
+def native_steps(api: Api, steps: Sequence[Step]) -> NativeSteps | None:
     """Return the steps as one call; None where generated code is not available."""
     limits = api.limit_address or all(threads == api.max_threads() for *_, threads in steps)
     if not available() or not limits:

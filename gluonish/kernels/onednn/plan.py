@@ -17,12 +17,10 @@ from ctypes import Array as CArray
 from gluonish.kernels.onednn.api import Argument, ExecArgument, OneDNNError
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, aligned_bytes
-from gluonish.kernels.onednn.native_steps import native_steps
+from gluonish.kernels.onednn.native_steps import Step, native_steps
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Key, address
 
-# Handle of a primitive, number of arguments, arguments, and number of threads.
-RunnableStep = tuple[int, int, CArray[ExecArgument], int]
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
@@ -282,7 +280,7 @@ class Attached:
                 addresses[i] = new
                 set_data_handle(memory, new)
 
-    def _execute(self, steps: Sequence[RunnableStep], arrays: Sequence[Array]) -> None:
+    def _execute(self, steps: Sequence[Step], arrays: Sequence[Array]) -> None:
         call = self._call
         if self._movable:
             self.update_addresses(arrays)
