@@ -140,12 +140,7 @@ def submit(
             wait_briefly(reads)
             wait_briefly(writes)
             run = partial(teams.run_and_leave, run)
-    elif (
-        small
-        and on_host
-        and not in_worker
-        and engine.run_inline(run, reads, writes, name, (), True)
-    ):
+    elif small and on_host and engine.run_inline(run, reads, writes, name, (), True):
         return True
     small = small and not in_worker
     engine.push(run, reads, writes, lane, priority, name, small)

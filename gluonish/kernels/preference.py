@@ -26,6 +26,7 @@ IN_ORDER = (
     "generated.weight_only",
     "generated.winograd",
     "generated.first_convolution",
+    "generated.channel_windows",
     "generated.pooling",
     "generated.softmax_and_norms",
     "generated.sums",

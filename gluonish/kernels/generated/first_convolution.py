@@ -6,7 +6,7 @@ are float32, in the order of the filter's elements, whatever the number of threa
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,16 +16,20 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
+from gluonish.kernels.generated.packed_filters import (
+    FLOAT,
+    PackedPlan,
+    activated,
+    least_steps,
+    limits_of,
+)
 from gluonish.kernels.generated.support import enabled
-from gluonish.kernels.generated.winograd_tiles import Call, Params, TilesPlan
-from gluonish.kernels.onednn.memory import aligned_bytes
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION
-from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError, address
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.convolution import CONVOLUTION
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import is_channels_last
 
-_FLOAT = 4
 _LINE = 64  # bytes of a cache line
 _CHANNELS = 4  # maximum channels of the image
 _WINDOW = 11  # maximum height and width of a window
@@ -80,7 +84,7 @@ def _write(code: Assembler, form: _Form) -> None:
     params = code.params
     plane = code.product(params["taken"], params["line"])  # bytes of a channel's rows
     # Zeros are stored up to a vector beyond the last row.
-    copied = code.reserve(code.sum(code.product(plane, params["channels"]), lanes() * _FLOAT))
+    copied = code.reserve(code.sum(code.product(plane, params["channels"]), lanes() * FLOAT))
     with code.loop(code.begin, code.end) as step:
         sample, block = code.divide(step, params["blocks"])
         first = code.product(block, params["rows"])
@@ -94,7 +98,7 @@ def _write(code: Assembler, form: _Form) -> None:
                     code.product(panel, form.pixels),
                     code.difference(params["wide"], form.pixels),
                 )
-                source = code.sum(copied, down, code.product(x, form.stride * _FLOAT))
+                source = code.sum(copied, down, code.product(x, form.stride * FLOAT))
                 pixel = code.sum(code.product(row, params["wide"]), x)
                 _write_panel(code, form, group, source, plane, pixel)
 
@@ -102,9 +106,9 @@ def _write(code: Assembler, form: _Form) -> None:
 def _copy_rows(code: Assembler, sample: Value, first: Value, copied: Value, plane: Value) -> None:
     """Copy the rows of a sample that a step reads, with zeros around."""
     params = code.params
-    nbytes = lanes() * _FLOAT
-    width = code.product(params["width"], _FLOAT)
-    left = code.product(params["pad_w"], _FLOAT)
+    nbytes = lanes() * FLOAT
+    width = code.product(params["width"], FLOAT)
+    left = code.product(params["pad_w"], FLOAT)
     top = code.difference(code.product(first, params["stride_h"]), params["pad_h"])
     zeros = code.zeros()
     with code.loop(0, params["channels"]) as channel, code.loop(0, params["taken"]) as r:
@@ -135,7 +139,7 @@ def _write_panel(
 ) -> None:
     """Write the sums of some pixels and filters, and store them."""
     params = code.params
-    nbytes = lanes() * _FLOAT
+    nbytes = lanes() * FLOAT
     width = form.vectors * nbytes  # bytes of the filters of a group
     filters = code.product(params["groups"], width)
     terms = code.product(params["channels"], params["kernel_h"], form.taps)
@@ -162,7 +166,7 @@ def _write_panel(
     for p in range(form.pixels):
         target = code.sum(out, code.product(filters, p))
         for v in range(form.vectors):
-            found = _activated(code, form, sums[p * form.vectors + v])
+            found = activated(code, form.activation, sums[p * form.vectors + v])
             code.store(found, code.sum(target, v * nbytes))
 
 
@@ -170,137 +174,56 @@ def _added(
     code: Assembler, form: _Form, line: Value, weights: Value, sums: list[Value]
 ) -> list[Value]:
     """Return the sums with the products of one row of the window."""
-    nbytes = lanes() * _FLOAT
+    nbytes = lanes() * FLOAT
     sums = list(sums)
     for tap in range(form.taps):
         at = code.sum(weights, tap * form.vectors * nbytes)
         factors = [code.load(code.sum(at, v * nbytes)) for v in range(form.vectors)]
         for p in range(form.pixels):
-            x = code.load_element(code.sum(line, (p * form.stride + tap) * _FLOAT))
+            x = code.load_element(code.sum(line, (p * form.stride + tap) * FLOAT))
             for v, factor in enumerate(factors):
                 number = p * form.vectors + v
                 sums[number] = code.fma(factor, x, sums[number])
     return sums
 
 
-def _activated(code: Assembler, form: _Form, x: Value) -> Value:
-    if form.activation == "relu":
-        return code.relu(x)
-    if form.activation == "clip":
-        low, top = (code.number_of_bits(code.params[name]) for name in ("low", "top"))
-        x = code.where(code.is_less(x, low), low, x)
-        return code.where(code.is_less(top, x), top, x)
-    return x
-
-
-class _Plan(TilesPlan):
-    """A plan of a convolution.
-
-    Operands: out (N, O, H', W'), channels last in memory; data (N, C, H, W), contiguous; weight
-    (O, C, *kernel), contiguous; bias (O,), if there is one.
-    """
-
-    __slots__ = ("_form", "_params", "_steps", "packed_nbytes")
-
-    def __init__(self, arrays: Arrays, attrs: Attrs) -> None:
-        super().__init__()
-        out, data, weight = arrays[:3]
-        samples, filters, high, wide = out.shape
-        _, channels, height, width = data.shape
-        kernel_h, taps = weight.shape[2:]
-        stride_h, stride = attrs["stride"] or (1, 1)
-        pad_h, pad_w = attrs["pad"] or (0, 0)
-        vectors = _vectors(filters)
-        self._form = _Form(
-            vectors,
-            _pixels(vectors, wide),
-            taps,
-            stride,
-            not attrs["no_bias"],
-            attrs.get("activation"),
-        )
-        rows = _rows(samples, high)
-        blocks = -(-high // rows)
-        taken = (rows - 1) * stride_h + kernel_h
-        line = -(-_FLOAT * (width + 2 * pad_w) // _LINE) * _LINE + _LINE
-        if taken * line * channels > _STACK:
-            raise RefusedError(f"first convolution: expected a smaller image, got {data.shape}")
-        self._steps = samples * blocks
-        self.packed_nbytes = weight.size * _FLOAT
-        self._params = {
-            "channels": channels,
-            "height": height,
-            "width": width,
-            "high": high,
-            "wide": wide,
-            "blocks": blocks,
-            "rows": rows,
-            "pad_h": pad_h,
-            "pad_w": pad_w,
-            "stride_h": stride_h,
-            "kernel_h": kernel_h,
-            "line": line,
-            "taken": taken,
-            "panels": -(-wide // self._form.pixels),
-            "groups": filters // (vectors * lanes()),
-            "low": _bits(attrs.get("alpha", 0)),
-            "top": _bits(attrs.get("beta", 0)),
-        }
-        _kernel(self._form)  # compiles it, if need be
-
-    @property
-    def form(self) -> _Form:
-        """What the code depends on."""
-        return self._form
-
-    @property
-    def steps(self) -> int:
-        """Number of steps, which threads share."""
-        return self._steps
-
-    def params(self) -> Params:
-        """Return the params of the kernel, without addresses."""
-        return Params(_kernel(self._form), _NAMES, **self._params)
-
-    def packing(self, constant: Collection[int]) -> Array | None:
-        """Return memory for the reordered filters if these are constant."""
-        return aligned_bytes(self.packed_nbytes) if 2 in constant else None
-
-    def call(self, packed: Array | None = None) -> "_Call":
-        """Return a new call, for filters packed in ``packed``."""
-        return _Call(self, packed)
-
-
-class _Call(Call):
-    """The state of one run of a plan."""
-
-    __slots__ = ("_is_packed", "_packed", "_params", "_plan")
-
-    def __init__(self, plan: _Plan, packed: Array | None) -> None:
-        self._plan = plan
-        self._is_packed = packed is not None
-        self._packed = aligned_bytes(plan.packed_nbytes) if packed is None else packed
-        self._params = plan.params()
-        self._params.set(weights=address(self._packed))
-
-    def run(self, arrays: Arrays) -> None:
-        """Run on the operands."""
-        if not self._is_packed:
-            self._pack(arrays[2])
-        out, data, _, *bias = map(address, arrays)
-        self._params.set(data=data, out=out, bias=bias[0] if bias else 0)
-        self._params.run(self._plan.steps)
-
-    def pack(self, arrays: Arrays) -> None:
-        """Reorder constant filters."""
-        if self._is_packed:
-            self._pack(arrays[2])
-
-    def _pack(self, weight: Array) -> None:
-        width = self._plan.form.vectors * lanes()
-        grouped = weight.reshape(-1, width, *weight.shape[1:])
-        shape = (len(grouped), *weight.shape[1:], width)
-        self._packed.view(np.float32).reshape(shape)[...] = np.moveaxis(grouped, 1, -1)
+def _plan(arrays: Arrays, attrs: Attrs) -> PackedPlan:
+    out, data, weight = arrays[:3]
+    samples, filters, high, wide = out.shape
+    _, channels, height, width = data.shape
+    kernel_h, taps = weight.shape[2:]
+    stride_h, stride = attrs["stride"] or (1, 1)
+    pad_h, pad_w = attrs["pad"] or (0, 0)
+    vectors = _vectors(filters)
+    pixels = _pixels(vectors, wide)
+    form = _Form(vectors, pixels, taps, stride, not attrs["no_bias"], attrs.get("activation"))
+    rows = _rows(samples, high)
+    blocks = -(-high // rows)
+    taken = (rows - 1) * stride_h + kernel_h
+    line = -(-FLOAT * (width + 2 * pad_w) // _LINE) * _LINE + _LINE
+    if taken * line * channels > _STACK:
+        raise RefusedError(f"first convolution: expected a smaller image, got {data.shape}")
+    values = {
+        "channels": channels,
+        "height": height,
+        "width": width,
+        "high": high,
+        "wide": wide,
+        "blocks": blocks,
+        "rows": rows,
+        "pad_h": pad_h,
+        "pad_w": pad_w,
+        "stride_h": stride_h,
+        "kernel_h": kernel_h,
+        "line": line,
+        "taken": taken,
+        "panels": -(-wide // pixels),
+        "groups": filters // (vectors * lanes()),
+        **limits_of(attrs),
+    }
+    grain = least_steps(rows * wide * weight.size)
+    steps = samples * blocks
+    return PackedPlan(_kernel(form), _NAMES, values, steps, weight, vectors * lanes(), grain)
 
 
 def _vectors(filters: int) -> int:
@@ -326,10 +249,6 @@ def _rows(samples: int, high: int) -> int:
     return min(range(1, _ROWS + 1), key=cost)
 
 
-def _bits(number: float) -> int:
-    return int(np.float32(number).view(np.int32))
-
-
 def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     """Plan a convolution.
 
@@ -353,7 +272,7 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
             "first convolution: expected contiguous data and an output with channels last in "
             f"memory, got strides {data.strides}, {weight.strides} and {out.strides}"
         )
-    return Bound(_Plan(arrays, attrs))
+    return Bound(_plan(arrays, attrs))
 
 
 def _supports(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from gluonish.kernels.onednn.api import Api, DataType, OneDNNError
 from gluonish.kernels.onednn.memory import Descriptor, contiguous_strides, element_strides
-from gluonish.kernels.onednn.native_steps import NativeSteps
+from gluonish.kernels.onednn.native_calls import NativeCalls
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.kernels.onednn.workspaces import Workspace, Workspaces
 from gluonish.ops.kernel import Array, RefusedError
@@ -63,14 +63,14 @@ class ThreadState:
         return self._scratch.nbytes
 
     def run(
-        self, steps: Iterable[tuple[int, int, Any, int]], native: NativeSteps | None = None
+        self, steps: Iterable[tuple[int, int, Any, int]], native: NativeCalls | None = None
     ) -> None:
         """Run primitives, and release the workspace that `reserve` acquired for them.
 
         Args:
             steps: Handle, number of arguments, arguments, and number of threads of each primitive.
                 Running with another number of threads than at creation would be slow.
-            native: The same steps as one call.
+            native: Calls to run in place of ``steps``.
 
         Raises:
             OneDNNError: A primitive failed.

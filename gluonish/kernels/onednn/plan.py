@@ -17,7 +17,8 @@ from ctypes import Array as CArray
 from gluonish.kernels.onednn.api import Argument, ExecArgument, OneDNNError
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, aligned_bytes
-from gluonish.kernels.onednn.native_steps import Step, native_steps
+from gluonish.kernels.onednn.native_calls import Row, Step, native_calls, primitive_rows
+from gluonish.kernels.onednn.native_chain import NativeMember
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Key, address
 
@@ -216,7 +217,7 @@ class Call:
         self.base = base
 
 
-class Attached:
+class Attached(NativeMember):
     """A plan bound to memory, for one caller at a time.
 
     Args:
@@ -262,6 +263,25 @@ class Attached:
         """
         if self._call.packing:
             self._execute(self._call.packing, arrays)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the primitives."""
+        return self._plan.engine
+
+    @property
+    def scratch_nbytes(self) -> int:
+        """Size of the scratch memory of temporaries."""
+        return self._plan.scratch_nbytes if self._call.temporaries else 0
+
+    def set_base(self, base: int) -> None:
+        """Point the temporaries into scratch memory."""
+        if base != self._call.base:
+            self._call.set_base(base)
+
+    def rows(self, threads: int) -> list[Row]:
+        """Return the primitives that `pack` does not run."""
+        return primitive_rows(self._plan.engine.api, self._call.steps)
 
     @classmethod
     def joined(cls, attached: "Sequence[Attached]") -> "Joined":
@@ -313,7 +333,7 @@ class Joined:
         self._scratch_nbytes = scratch_nbytes
         self._steps = [step for call in calls for step in call.steps]
         self._calls = [call for call in calls if call.temporaries]
-        self._native = native_steps(engine.api, self._steps)
+        self._native = native_calls(engine.api, primitive_rows(engine.api, self._steps))
 
     def run(self, arrays: Sequence[Array]) -> None:
         """Run the steps that `pack` does not run.
