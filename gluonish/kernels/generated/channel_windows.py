@@ -1,5 +1,8 @@
 """Depthwise convolutions of channels-last images, with ReLU or clip.
 
+With other strides, and for few rows or few channels, oneDNN's kernels are as fast. On two cores of
+a Xeon with AMX, 3 x 3 windows take 0.75 to 0.9 of oneDNN's time, 7 x 7 windows half of it.
+
 A vector holds channels; the sums of some neighbouring pixels are in registers while the rows of
 their windows pass. Columns beside the image are left out where the code is written. Sums are
 float32, in the order of the filter's elements, whatever the number of threads.
@@ -7,6 +10,7 @@ float32, in the order of the filter's elements, whatever the number of threads.
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -24,16 +28,19 @@ from gluonish.kernels.generated.packed_filters import (
     limits_of,
 )
 from gluonish.kernels.generated.support import enabled
+from gluonish.kernels.generated.winograd_tiles import WhenPacked
+from gluonish.kernels.onednn import convolution as direct
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.convolution import CONVOLUTION
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import is_channels_last
 
-_CHANNELS = 16  # the number of channels must be a multiple of this
+_CHANNELS = 32  # the number of channels must be a multiple of this
 _WINDOW = 7  # maximum height and width of a window
-_PRODUCTS = 1 << 16  # multiplications below which oneDNN's kernel runs
-_ROWS = 7  # of the output in a step
+# Multiplications below which oneDNN's kernel runs, with filters packed in advance or in each call.
+_PRODUCTS, _PRODUCTS_UNPACKED = 1 << 16, 1 << 22
+_ROWS = 7  # of the output in a step; there must be two such steps for each group of channels
 
 Arrays = Sequence[Array]
 
@@ -256,7 +263,13 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
             "channel windows: expected channels last in memory, got strides "
             f"{data.strides} and {out.strides}"
         )
-    return Bound(_plan(arrays, attrs))
+    plan = _plan(arrays, attrs)
+    if out.size * math.prod(inputs[1].shape[2:]) >= _PRODUCTS_UNPACKED:
+        return Bound(plan)
+    with suppress(RefusedError):  # without oneDNN
+        other = direct.convolution(outputs, inputs, attrs)
+        return Bound(WhenPacked(plan, other.plan), other.operands)
+    return Bound(plan)
 
 
 def _supports(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:
@@ -280,6 +293,8 @@ def _supports(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:
     return (
         max(weight.shape[2:]) <= _WINDOW
         and all(0 <= pad < taps for pad, taps in zip(pads, weight.shape[2:], strict=True))
+        and set(strides) == {1}
+        and data.shape[0] * (extents[0] // _ROWS) > 1
         and data.shape[0] * math.prod(extents) * math.prod(weight.shape) >= _PRODUCTS
     )
 

@@ -1,4 +1,4 @@
-"""Base classes of the plans of `gluonish.kernels.generated.winograd`.
+"""Base classes of the plans of convolutions whose filters are packed.
 
 Plans are shared by all threads. A `Call`, the mutable state of a run, belongs to one thread from
 its `pop` to its `append` on the plan's list of idle calls; both are atomic.
@@ -8,13 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import addressof, c_int64
+from typing import Any
 
 from gluonish.kernels.compiler import CompiledKernel
 from gluonish.kernels.generated.winograd_code import POINTS
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.native_calls import Row, launch_row
 from gluonish.kernels.onednn.native_chain import NativeMember
-from gluonish.ops.kernel import Array
+from gluonish.ops.kernel import Array, Key
 
 _CACHED = 3 << 18  # bytes of transformed data and products that fit a core's cache
 
@@ -215,6 +216,35 @@ class _Attached(NativeMember):
     def check(self) -> None:
         """Raise an error if the last run failed."""
         self._call.check()
+
+
+class WhenPacked:
+    """Runs a plan if filters are packed in advance, else the direct plan."""
+
+    __slots__ = ("_direct", "_plan")
+
+    def __init__(self, plan: TilesPlan, other: Any) -> None:
+        self._plan = plan
+        self._direct = other
+
+    def run(self, *arrays: Array, key: Key | None = None) -> None:
+        """Run the direct plan."""
+        self._direct.run(*arrays)
+
+    def packing(self, constant: Collection[int]) -> Array | None:
+        """Return memory for the packed filters if these are constant."""
+        return self._plan.packing(constant)
+
+    def attach(
+        self,
+        operands: Sequence[int],
+        arrays: Arrays,
+        movable: Collection[int],
+        packing: Array | None = None,
+    ) -> Any:
+        """Bind the plan to memory, for one caller at a time."""
+        plan = self._direct if packing is None else self._plan
+        return plan.attach(operands, arrays, movable, packing)
 
 
 @contextmanager
