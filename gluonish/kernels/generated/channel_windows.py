@@ -54,8 +54,8 @@ class _Form(NamedTuple):
         taps: Width of a window.
         stride: Stride along width.
         left: Columns before the image that the first pixel's window has.
-        right: Columns after the image that the last pixel's window has; negative if the image is
-            larger.
+        right: Columns after the image that the last pixel's window has.
+        is_single: Whether a row has no other pixels.
         with_bias: Whether to add a bias.
         activation: None, ``"relu"`` or ``"clip"``.
     """
@@ -66,6 +66,7 @@ class _Form(NamedTuple):
     stride: int
     left: int
     right: int
+    is_single: bool
     with_bias: bool
     activation: str | None
 
@@ -122,14 +123,14 @@ def _write_row(code: Assembler, form: _Form, sample: Value, group: Value, y: Val
     target = code.sum(code.product(sample, params["high"]), y)
     target = code.sum(params["out"], across, code.product(target, params["wide"], pixel))
 
-    def write_panel(x: Value, skipped: range, behind: int) -> None:
+    def write_panel(x: Value, before: int, behind: int) -> None:
         column = code.difference(code.product(x, form.stride), form.left)
 
         def add_row(i: Value, sums: list[Value]) -> list[Value]:
             at = code.sum(code.product(code.sum(line, i), params["width"]), column)
             source = code.sum(data, code.product(at, pixel))
             factors = code.sum(weights, code.product(i, form.taps * nbytes))
-            used = range(len(skipped), form.columns - behind)
+            used = range(before, form.columns - behind)
             return _added(code, form, source, pixel, factors, sums, used)
 
         found = code.fold(start, stop, 1, sums * form.pixels, add_row)
@@ -139,16 +140,13 @@ def _write_row(code: Assembler, form: _Form, sample: Value, group: Value, y: Val
                 vector = activated(code, form.activation, found[p * form.vectors + v])
                 code.store(vector, code.sum(to, v * lanes() * FLOAT))
 
-    left, right = range(form.left), max(form.right, 0)
-    end = code.difference(params["wide"], form.pixels)
-    is_single = code.less(end, 1)
-    with code.when(is_single):
-        write_panel(code.number(0), left, right)
-    with code.when(code.unless(is_single)):
-        write_panel(code.number(0), left, 0)
-        with code.loop(0, params["middle"]) as number:
-            write_panel(code.product(code.sum(number, 1), form.pixels), range(0), 0)
-        write_panel(end, range(0), right)
+    if form.is_single:
+        write_panel(code.number(0), form.left, form.right)
+        return
+    write_panel(code.number(0), form.left, 0)
+    with code.loop(0, params["middle"]) as number:
+        write_panel(code.product(code.sum(number, 1), form.pixels), 0, 0)
+    write_panel(code.difference(params["wide"], form.pixels), 0, form.right)
 
 
 def _load(code: Assembler, at: Value, count: int) -> list[Value]:
@@ -191,7 +189,7 @@ def _plan(arrays: Arrays, attrs: Attrs) -> PackedPlan:
     pixels = _pixels(vectors, taps, stride, wide, max(pad_w, right))
     form = _Form(
         *(vectors, pixels, taps, stride, pad_w, max(right, 0)),
-        *(not attrs["no_bias"], attrs.get("activation")),
+        *(wide == pixels, not attrs["no_bias"], attrs.get("activation")),
     )
     blocks = max(1, high // _ROWS)
     rows = -(-high // blocks)
