@@ -125,7 +125,7 @@ def test_a_caller_that_stops_to_wait_is_noticed(
 def test_a_failure_reaches_the_waiter_in_either_place(monkeypatch: pytest.MonkeyPatch) -> None:
     call = network()
     run = Executable._run
-    fail = []
+    fail: list[bool] = []
 
     def failing(self: Executable, *args: Any) -> None:
         if fail:

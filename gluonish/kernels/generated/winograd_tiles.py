@@ -145,7 +145,7 @@ class TilesPlan(ABC):
     def call(self, packed: Array | None = None) -> Call:
         """Return a new call, for filters packed in ``packed``."""
 
-    def run(self, *arrays: Array) -> None:
+    def run(self, *arrays: Array, key: Key | None = None) -> None:
         """Run on outputs and inputs that have the plan's layouts."""
         try:
             call = self._idle.pop()
