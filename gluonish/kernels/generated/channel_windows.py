@@ -1,6 +1,7 @@
 """Depthwise convolutions of channels-last images, with ReLU or clip.
 
-With other strides, and for few rows or few channels, oneDNN's kernels are as fast. On two cores of
+With other strides, for few rows or few channels, and for filters that are not constant (training),
+oneDNN's kernels are as fast. On two cores of
 a Xeon with AMX, 3 x 3 windows take 0.75 to 0.9 of oneDNN's time, 7 x 7 windows half of it.
 
 A vector holds channels; the sums of some neighbouring pixels are in registers while the rows of
@@ -38,8 +39,7 @@ from gluonish.ops.support.windows import is_channels_last
 
 _CHANNELS = 32  # the number of channels must be a multiple of this
 _WINDOW = 7  # maximum height and width of a window
-# Multiplications below which oneDNN's kernel runs, with filters packed in advance or in each call.
-_PRODUCTS, _PRODUCTS_UNPACKED = 1 << 16, 1 << 22
+_PRODUCTS = 1 << 16  # multiplications below which oneDNN's kernel runs
 _ROWS = 7  # of the output in a step; there must be two such steps for each group of channels
 
 Arrays = Sequence[Array]
@@ -262,8 +262,6 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
             f"{data.strides} and {out.strides}"
         )
     plan = _plan(arrays, attrs)
-    if out.size * math.prod(inputs[1].shape[2:]) >= _PRODUCTS_UNPACKED:
-        return Bound(plan)
     with suppress(RefusedError):  # without oneDNN
         other = direct.convolution(outputs, inputs, attrs)
         return Bound(WhenPacked(plan, other.plan), other.operands)
