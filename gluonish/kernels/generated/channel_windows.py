@@ -1,8 +1,8 @@
 """Depthwise convolutions of channels-last images, with ReLU or clip.
 
 With other strides, for few rows or few channels, and for filters that are not constant (training),
-oneDNN's kernels are as fast. On two cores of
-a Xeon with AMX, 3 x 3 windows take 0.75 to 0.9 of oneDNN's time, 7 x 7 windows half of it.
+oneDNN's kernels are as fast. On two cores of a Xeon with AMX, 3 x 3 windows take 0.75 to 0.9 of
+oneDNN's time, 7 x 7 windows half of it.
 
 A vector holds channels; the sums of some neighbouring pixels are in registers while the rows of
 their windows pass. Columns beside the image are left out where the code is written. Sums are
@@ -11,7 +11,6 @@ float32, in the order of the filter's elements, whatever the number of threads.
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -27,10 +26,9 @@ from gluonish.kernels.generated.packed_filters import (
     activated,
     least_steps,
     limits_of,
+    when_packed,
 )
 from gluonish.kernels.generated.support import enabled
-from gluonish.kernels.generated.winograd_tiles import WhenPacked
-from gluonish.kernels.onednn import convolution as direct
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.convolution import CONVOLUTION
@@ -261,11 +259,7 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
             "channel windows: expected channels last in memory, got strides "
             f"{data.strides} and {out.strides}"
         )
-    plan = _plan(arrays, attrs)
-    with suppress(RefusedError):  # without oneDNN
-        other = direct.convolution(outputs, inputs, attrs)
-        return Bound(WhenPacked(plan, other.plan), other.operands)
-    return Bound(plan)
+    return when_packed(_plan(arrays, attrs), outputs, inputs, attrs)
 
 
 def _supports(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:

@@ -1,8 +1,10 @@
 """Convolutions of images of few channels, such as the first one of a network, with ReLU or clip.
 
-oneDNN first copies the image to channels last. Here each step copies a few rows to the thread's
-stack, with their padding, and broadcasts pixels from there: a vector holds output channels. Sums
-are float32, in the order of the filter's elements, whatever the number of threads.
+oneDNN first copies the image to channels last; its kernel runs where filters are not constant. Here
+each step copies a few rows to the thread's stack, with their padding, and broadcasts pixels from
+there: a vector holds output channels. Sums are float32, in the order of the filter's elements,
+whatever the number of threads. On two cores of a Xeon with AMX, batch 1: ResNet-50's takes 0.7 of
+oneDNN's time, MobileNet's half of it.
 """
 
 import math
@@ -22,6 +24,7 @@ from gluonish.kernels.generated.packed_filters import (
     activated,
     least_steps,
     limits_of,
+    when_packed,
 )
 from gluonish.kernels.generated.support import enabled
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION
@@ -272,7 +275,7 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
             "first convolution: expected contiguous data and an output with channels last in "
             f"memory, got strides {data.strides}, {weight.strides} and {out.strides}"
         )
-    return Bound(_plan(arrays, attrs))
+    return when_packed(_plan(arrays, attrs), outputs, inputs, attrs)
 
 
 def _supports(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:

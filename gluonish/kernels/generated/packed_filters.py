@@ -1,15 +1,17 @@
 """Plans of convolutions whose filters are packed: channels of an output in vectors, innermost."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from gluonish.kernels.compiler import CompiledKernel
 from gluonish.kernels.compiler.vector_code import Assembler, Value
-from gluonish.kernels.generated.winograd_tiles import Call, Params, TilesPlan
+from gluonish.kernels.generated.winograd_tiles import Call, Params, TilesPlan, WhenPacked
+from gluonish.kernels.onednn import convolution as direct
 from gluonish.kernels.onednn.memory import aligned_bytes
 from gluonish.kernels.onednn.native_calls import Row
-from gluonish.ops.kernel import Array, address
+from gluonish.ops.kernel import Array, Bound, RefusedError, address
 from gluonish.ops.registry import Attrs
 
 FLOAT = 4  # bytes
@@ -105,6 +107,14 @@ class _PackedCall(Call):
         """Pack constant filters."""
         if self.is_native:
             self._plan.pack(arrays[2], self._packed)
+
+
+def when_packed(plan: PackedPlan, outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Return a plan for constant filters, and oneDNN's for others (training), if there is one."""
+    with suppress(RefusedError):
+        other = direct.convolution(outputs, inputs, attrs)
+        return Bound(WhenPacked(plan, other.plan), other.operands)
+    return Bound(plan)
 
 
 def least_steps(products: int) -> int:
