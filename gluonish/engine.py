@@ -107,6 +107,8 @@ def submit(
     small: bool,
     on_team: bool = False,
     priority: int = 0,
+    in_worker: bool = False,
+    weight: int = 1,
 ) -> bool:
     """Push an operation, which runs in the calling thread if it is small, else in a worker.
 
@@ -119,14 +121,17 @@ def submit(
         small: Whether the overhead of a worker would be a large part of the operation's time.
         on_team: Whether the operation uses a team of threads, which serves one thread at a time.
         priority: Ready operations of a lane start in descending priority.
+        in_worker: Whether a worker runs it even if it is small.
+        weight: See `gluonish.kernels.teams.claim`.
 
     Returns:
         Whether the calling thread runs the operation, unless its variables are in use.
     """
     engine = _engine if _engine is not None else _create()  # inlined `current_engine`
-    on_host = lane[0] == "cpu"  # `run_inline` does not order what is launched on streams
+    # `run_inline` does not order what is launched on streams.
+    on_host = lane[0] == "cpu" and not in_worker
     if on_team and engine.uses_workers():
-        small = teams.claim(small=small)
+        small = teams.claim(small=small, weight=weight)
         if small:
             if on_host and engine.run_inline(
                 teams.run_and_leave, reads, writes, name, (run,), True
@@ -137,6 +142,7 @@ def submit(
             run = partial(teams.run_and_leave, run)
     elif small and on_host and engine.run_inline(run, reads, writes, name, (), True):
         return True
+    small = small and not in_worker
     engine.push(run, reads, writes, lane, priority, name, small)
     return small
 

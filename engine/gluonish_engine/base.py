@@ -182,6 +182,14 @@ class Engine(ABC):
         """Whether pushes of the calling thread run in workers, unless they are inline."""
         return False  # without workers
 
+    def is_awaited(self, thread: int) -> bool:
+        """Whether a thread waits for the operator that the calling thread, a worker, runs.
+
+        Args:
+            thread: Identifier of the other thread.
+        """
+        return False  # without workers
+
     def call_in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
         """Call ``fn`` once in every worker thread, if nothing is pending, and wait for it.
 

@@ -29,6 +29,7 @@ from gluonish_engine.var import (
     Var,
     conflicts,
     frames_of,
+    is_awaited,
     leave_failure,
     skip,
     standing_failure,
@@ -159,6 +160,11 @@ class ThreadedEngine(Engine):
     def uses_workers(self) -> bool:
         """Whether pushes of the calling thread run in workers; see `Engine.uses_workers`."""
         return self._thread.state.lane is None
+
+    def is_awaited(self, thread: int) -> bool:
+        """Whether a thread waits for the operator that this worker runs; see `Engine`."""
+        running = self._thread.state.running
+        return running is not None and is_awaited(running, thread)
 
     def call_in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
         """Call ``fn`` once in every worker thread; see `Engine.call_in_idle_workers`."""

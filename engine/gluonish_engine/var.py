@@ -174,16 +174,19 @@ class Hold(Task):
 
 
 class HostWait(Task):
-    """The wait of a thread for a variable.
+    """The wait of the calling thread for a variable.
 
     The wait holds nothing once granted, so it needs no cleanup if its thread has ended.
 
     Args:
         write: Whether to wait for readers, too.
         owner: The operators that the thread is inside of.
+
+    Attributes:
+        thread: Identifier of the thread.
     """
 
-    __slots__ = ("gate", "owner")
+    __slots__ = ("gate", "owner", "thread")
 
     def __init__(self, var: Var, write: bool, owner: Frame | None) -> None:
         self.held = {var: write}
@@ -191,6 +194,7 @@ class HostWait(Task):
         self.next = None
         self.priority = self.sequence = self.flushes = self.wait = 0
         self.owner = owner
+        self.thread = threading.get_ident()
         self.gate = threading.Lock()
         self.gate.acquire()
 
@@ -296,6 +300,11 @@ def waits_for(target: Task, frame: Frame) -> bool:
     Tasks change meanwhile, so a single result may be outdated; a real cycle persists.
     """
     return target in tasks_behind(frame)
+
+
+def is_awaited(frame: Frame, thread: int) -> bool:
+    """Whether a thread waits for something that is granted only when ``frame`` has ended."""
+    return any(isinstance(x, HostWait) and x.thread == thread for x in tasks_behind(frame))
 
 
 def tasks_behind(frame: Frame) -> set[Task]:

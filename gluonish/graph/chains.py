@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from gluonish.graph.instructions import Instruction, PlannedInstruction, Values
-from gluonish.ops.kernel import Attached, Joinable, Key
+from gluonish.ops.kernel import Attached, Joinable, Key, Mixable
 
 
 class InstructionError(Exception):
@@ -78,11 +78,16 @@ class _AttachedChain:
 
     def __init__(self, attached: Sequence[tuple[Attached, PlannedInstruction]]) -> None:
         self._calls: list[tuple[Attached, PlannedInstruction | None]] = []
-        for _, group in groupby(attached, lambda pair: type(pair[0])):
+        for _, group in groupby(attached, lambda pair: _kind(pair[0])):
             members = list(group)
-            first = members[0][0]
-            if isinstance(first, Joinable) and len(members) > 1:
-                self._calls.append((first.joined([kernel for kernel, _ in members]), None))
+            kernels = [kernel for kernel, _ in members]
+            first = kernels[0]
+            if len(members) == 1:
+                self._calls += members
+            elif isinstance(first, Joinable) and len(set(map(type, kernels))) == 1:
+                self._calls.append((first.joined(kernels), None))
+            elif isinstance(first, Mixable) and first.is_native:
+                self._calls.append((first.mixed(kernels), None))
             else:
                 self._calls += members
 
@@ -94,6 +99,11 @@ class _AttachedChain:
                 if instruction is None:
                     raise
                 raise InstructionError(instruction, error) from error
+
+
+def _kind(kernel: Attached) -> object:
+    """Return what kernels that can be joined have in common."""
+    return True if isinstance(kernel, Mixable) and kernel.is_native else type(kernel)
 
 
 def chained(instructions: Sequence[Instruction], first_entry: int) -> list[Instruction | Chain]:

@@ -17,6 +17,7 @@ StaticValues: the arrays of a plan that later calls reuse.
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from gluonish.core.random_state import next_key
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.engine import current_engine, submit
 from gluonish.graph.arenas import Arena, Arenas
+from gluonish.graph.awaited_calls import AwaitedCalls
 from gluonish.graph.chains import InstructionError
 from gluonish.graph.execution_plan import ExecutionPlan, Run
 from gluonish.graph.instructions import PlannedInstruction, Values, ViewInstruction
@@ -115,6 +117,8 @@ register_memory_owner(StaticValues, _holder)
 Key = tuple[int, int]
 Versions = list[tuple[Var, int]]
 
+_WEIGHT = 8  # of an awaited call among the small calls that move the team to the caller
+
 
 class Executable:
     """A plan for one set of input specs, which runs on one device.
@@ -153,6 +157,7 @@ class Executable:
         self._constant_inputs = plan.constant_inputs
         self._is_small = plan.is_small
         self._on_team = device.is_host and not plan.is_light
+        self._calls = AwaitedCalls() if plan.is_short else None
         self._arenas = arenas
         self._number = arenas.join(plan.layout.arena_nbytes)
         self._runs = _repeated(plan, device) if plan.repeats else plan.runs
@@ -239,6 +244,21 @@ class Executable:
                 writes.append(state.var)
         if self._constants_var is not None:
             writes.append(self._constants_var)
+        calls = self._calls
+        if calls is not None and state is None:
+            caller = get_ident()
+            submit(
+                lambda: self._run_observed(values, key, versions, caller),
+                reads,
+                writes,
+                device.lane,
+                self.name,
+                small=calls.run_here,
+                on_team=self._on_team,
+                in_worker=calls.observes,
+                weight=_WEIGHT,
+            )
+            return key
         submit(
             lambda: self._run_all(values, state, key, versions),  # half the cost of a `partial`
             reads,
@@ -303,6 +323,14 @@ class Executable:
         if self.layout.copies:
             self._copy(values)
         self._arenas.release(arena)
+
+    def _run_observed(self, values: Values, key: Key, versions: Versions, caller: int) -> None:
+        """Run a call, and observe whether the calling thread waits for it."""
+        calls = self._calls
+        assert calls is not None
+        calls.begin(caller)
+        self._run_all(values, None, key, versions)
+        calls.end()
 
     def _run_segment(
         self,

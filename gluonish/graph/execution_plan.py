@@ -15,7 +15,7 @@ from gluonish.core.device import Device
 from gluonish.graph.chains import Chain, chained
 from gluonish.graph.instructions import Instruction, KernelInstruction, ViewInstruction
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.schedule import is_light, is_small
+from gluonish.graph.schedule import is_light, is_short, is_small
 from gluonish.graph.state import StateUse
 from gluonish.graph.value_layout import ValueLayout, plan_layout
 
@@ -115,6 +115,7 @@ class ExecutionPlan:
         writes_state: Whether a call writes the state.
         is_light: Whether the work is too little for a second thread.
         is_small: Whether an engine job may run in the calling thread.
+        is_short: Whether the only engine job may run there if the caller waits for it anyway.
         repeats: Whether the device repeats the segments as CUDA graphs.
         origins: For each argument, or view of one, the argument whose memory it uses.
         copied: Arguments that change from call to call, and are small enough to be copied to
@@ -132,6 +133,7 @@ class ExecutionPlan:
     writes_state: bool
     is_light: bool
     is_small: bool
+    is_short: bool
     repeats: bool
     origins: dict[int, int]
     copied: Collection[int]
@@ -188,6 +190,7 @@ def plan_execution(
     has_prologue = bool(layout.prologue or layout.packing)
     constant = sorted(constant_inputs) if has_prologue else []
     light = is_light(nodes)
+    small = light or (device.is_host and is_small(nodes))
     return ExecutionPlan(
         layout=layout,
         segments=segments,
@@ -199,7 +202,8 @@ def plan_execution(
         reads_state=state is not None and state.filled,
         writes_state=state is not None and not (state.filled and state.lasting),
         is_light=light,
-        is_small=light or (device.is_host and is_small(nodes)),
+        is_small=small,
+        is_short=device.is_host and not small and len(segments) == 1 and is_short(nodes),
         repeats=repeats,
         origins=origins(instructions, len(arguments)) if repeats else {},
         copied=[i for i in reallocated if repeats and arguments[i].spec.nbytes <= _MAX_COPIED],

@@ -189,6 +189,8 @@ def _depths(nodes: Sequence[Node], heads: Iterable[Node]) -> dict[int, int]:
 
 
 _LIGHT_STEPS, _SMALL_STEPS = 32, 64
+# About 50 ms on two threads: what Ctrl-C may wait for.
+_SHORT = Work(1 << 27, 1 << 34)
 
 
 def work(nodes: Sequence[Node]) -> Work:
@@ -210,3 +212,8 @@ def is_light(nodes: Sequence[Node]) -> bool:
 def is_small(nodes: Sequence[Node]) -> bool:
     """Whether submitting the nodes costs much compared with their work on a team of threads."""
     return len(nodes) <= _SMALL_STEPS and work(nodes).is_within(SMALL)
+
+
+def is_short(nodes: Sequence[Node]) -> bool:
+    """Whether the nodes take little time compared with the patience of a user."""
+    return work(nodes).is_within(_SHORT)

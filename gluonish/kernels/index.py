@@ -17,6 +17,8 @@ MODULES: dict[str, str] = {
         "Convolution _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _fused_convolution"
     ),
+    "generated.first_convolution": "Convolution _fused_convolution",
+    "generated.channel_windows": "Convolution _fused_convolution",
     "generated.pooling": "Pooling _pooling_backward",
     "generated.softmax_and_norms": (
         "L2Normalization LayerNorm _l2_normalization_backward _layer_norm_backward "

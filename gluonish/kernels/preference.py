@@ -25,6 +25,8 @@ IN_ORDER = (
     "generated.random_numbers",
     "generated.weight_only",
     "generated.winograd",
+    "generated.first_convolution",
+    "generated.channel_windows",
     "generated.pooling",
     "generated.softmax_and_norms",
     "generated.sums",

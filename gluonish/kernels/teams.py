@@ -32,9 +32,13 @@ class _State:
     small_calls = 0  # small calls since the last large one
 
 
-def may_run_here() -> bool:
-    """Whether the calling thread may run a small network itself, on its own team."""
-    if _State.ended and not _resumes():
+def may_run_here(weight: int = 1) -> bool:
+    """Whether the calling thread may run a small network itself, on its own team.
+
+    Args:
+        weight: How many small calls this one counts for.
+    """
+    if _State.ended and not _resumes(weight):
         openmp.disable_team()
         return False
     ident = threading.get_ident()
@@ -54,9 +58,9 @@ def _end_callers() -> None:
     _State.small_calls = _State.owner = 0
 
 
-def _resumes() -> bool:
+def _resumes(weight: int) -> bool:
     """Count a small call; return whether callers may have teams again."""
-    _State.small_calls += 1
+    _State.small_calls += weight
     if _State.small_calls < _SMALL_IN_A_ROW:
         return False
     if not end_idle_teams(openmp.team().release):
@@ -67,13 +71,14 @@ def _resumes() -> bool:
     return True
 
 
-def claim(*, small: bool) -> bool:
+def claim(*, small: bool, weight: int = 1) -> bool:
     """Whether the calling thread may run work on its own team; otherwise a worker must run it.
 
     Args:
         small: Whether passing the work to a worker would take a large part of the total time.
+        weight: How many small calls this one counts for, if it is small.
     """
-    if small and may_run_here():
+    if small and may_run_here(weight):
         return True
     if not (small and _State.ended):  # the work is large, or two callers compete for the team
         hand_over()

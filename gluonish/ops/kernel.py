@@ -107,6 +107,21 @@ class Joinable(Attached, Protocol):
         raise NotImplementedError
 
 
+@runtime_checkable
+class Mixable(Attached, Protocol):
+    """An `Attached` that can be joined with neighbours of other kinds."""
+
+    @property
+    def is_native(self) -> bool:
+        """Whether it can be joined."""
+        raise NotImplementedError
+
+    @classmethod
+    def mixed(cls, attached: Sequence[Any]) -> Attached:
+        """Return one `Attached` that runs all of ``attached`` in order, without packing."""
+        raise NotImplementedError
+
+
 class Plan(Protocol):
     """A prepared call for arrays of given layouts; thread-safe."""
 

@@ -28,7 +28,7 @@ WAIT_S = 20.0
 def work_for_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers run the small graphs, as they do large ones."""
     monkeypatch.setattr(execution_plan, "is_light", lambda nodes: False)
-    monkeypatch.setattr(teams, "claim", lambda *, small: False)
+    monkeypatch.setattr(teams, "claim", lambda **_: False)
 
 
 def executable(externals: list[Value], outputs: list[Value]) -> Executable:

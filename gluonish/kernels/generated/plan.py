@@ -14,6 +14,8 @@ from typing import Any
 from gluonish.core.config import changes
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import CompiledKernel, Launch, Series
+from gluonish.kernels.onednn.native_calls import Row, launch_row
+from gluonish.kernels.onednn.native_chain import NativeMember
 from gluonish.ops.kernel import Key, address
 
 
@@ -95,7 +97,7 @@ class KernelPlan:
         return Attached(self, operands, arrays, movable)
 
 
-class Attached:
+class Attached(NativeMember):
     """A plan bound to memory, for one caller at a time.
 
     Args:
@@ -129,10 +131,19 @@ class Attached:
 
     def run(self, arrays: Sequence[Any]) -> None:
         """Run the kernel; arrays that are not movable must be those of the constructor."""
+        self.update_addresses(arrays)
+        self._plan.launch(self._params, None)
+
+    def update_addresses(self, arrays: Sequence[Any]) -> None:
+        """Update the addresses of arrays that were reallocated."""
         values = self._params[0]
         for i, index in self._movable:
             values[i] = address(arrays[index])
-        self._plan.launch(self._params, None)
+
+    def rows(self, threads: int) -> list[Row] | None:
+        """Return the launch; None while runs are timed."""
+        launch = self._plan.launch_of(self._params[1], threads)
+        return None if launch is None else [launch_row(launch)]
 
     def pack(self, arrays: Sequence[Any]) -> None:
         """Do nothing."""

@@ -13,7 +13,7 @@ ResNet-18 training 1.14 (batch 4).
 """
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.generated import support as generated
 from gluonish.kernels.generated.winograd_output import Epilogue, GradientPlan, OutputPlan
+from gluonish.kernels.generated.winograd_tiles import WhenPacked
 from gluonish.kernels.onednn import convolution as direct
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.backend import current
@@ -31,7 +32,7 @@ from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import signature
 from gluonish.kernels.onednn.primitive import ELTWISE
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION
-from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Key, RefusedError
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
@@ -47,35 +48,6 @@ _VECTOR = 16  # the number of channels must be a multiple of this
 _TILES, _TILES_UNPACKED = 32, 80
 
 Arrays = Sequence[Array]
-
-
-class _WhenPacked:
-    """Runs Winograd's plan if filters are transformed in advance, else the direct plan."""
-
-    __slots__ = ("_direct", "_plan")
-
-    def __init__(self, plan: OutputPlan, other: Any) -> None:
-        self._plan = plan
-        self._direct = other
-
-    def run(self, *arrays: Array, key: Key | None = None) -> None:
-        """Run the direct plan."""
-        self._direct.run(*arrays)
-
-    def packing(self, constant: Collection[int]) -> Array | None:
-        """Return memory for the transformed filters if these are constant."""
-        return self._plan.packing(constant)
-
-    def attach(
-        self,
-        operands: Sequence[int],
-        arrays: Arrays,
-        movable: Collection[int],
-        packing: Array | None = None,
-    ) -> Any:
-        """Bind the plan to memory, for one caller at a time."""
-        plan = self._direct if packing is None else self._plan
-        return plan.attach(operands, arrays, movable, packing)
 
 
 def outputs_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
@@ -97,7 +69,7 @@ def outputs_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     if _count_tiles(arrays[0].shape) >= _TILES_UNPACKED:
         return Bound(plan, operands)
     other = direct.convolution(outputs, inputs, attrs)
-    return Bound(_WhenPacked(plan, other.plan), operands)
+    return Bound(WhenPacked(plan, other.plan), operands)
 
 
 def _data_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:

@@ -32,6 +32,7 @@ from gluonish.kernels.generated.winograd_tiles import (
 )
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import aligned_bytes, element_strides
+from gluonish.kernels.onednn.native_calls import Row
 from gluonish.kernels.onednn.plane_products import (
     PlaneCalls,
     PlaneProduct,
@@ -170,10 +171,14 @@ class OutputPlan(TilesPlan):
 class _OutputCall(Call):
     """The state of one run of an `OutputPlan`."""
 
-    __slots__ = ("_calls", "_packed", "_params", "_plan", "_product")
+    __slots__ = (
+        *("_base", "_calls", "_packed", "_params", "_plan", "_product"),
+        *("engine", "is_native", "nbytes"),
+    )
 
     def __init__(self, plan: OutputPlan, packed: Array | None) -> None:
         self._plan = plan
+        self._base = 0  # of the scratch memory
         self._packed = packed
         self._product = product = plan.product(packed=packed is not None)
         self._calls = PlaneCalls(product, plan.tiles.threads, product.plan.scratch_nbytes)
@@ -181,27 +186,48 @@ class _OutputCall(Call):
         self._params.set(
             left=product.left.offset, product=product.out.offset, **self._calls.params()
         )
+        self.is_native = packed is not None
+        self.engine = plan.engine
+        self.nbytes = self._calls.nbytes + (plan.planes.nbytes if packed is None else 0)
 
     def run(self, arrays: Arrays) -> None:
         """Run on the operands."""
-        plan, calls, params = self._plan, self._calls, self._params
-        out, data, _, *rest = map(address, arrays)
-        with scratch(plan.engine, calls.nbytes + plan.planes.nbytes) as base:
-            planes = base + calls.nbytes
+        plan = self._plan
+        self.set_arrays(arrays)
+        with scratch(plan.engine, self.nbytes) as base:
+            self.set_base(base)
             if self._packed is None:
-                plan.transform_filters(arrays[2], planes)
-            else:
-                planes = address(self._packed)
-            calls.set_addresses(base, planes)
-            params.set(
-                scratch_at=base,
-                data_at=data,
-                out_at=out,
-                bias_at=rest[0] if plan.epilogue.with_bias else 0,
-                addend_at=rest[-1] if plan.epilogue.addend == "separate" else out,
-            )
-            params.run(plan.tiles.threads)
-        calls.check(params.get("status"))
+                plan.transform_filters(arrays[2], base + self._calls.nbytes)
+            self._params.run(plan.tiles.threads)
+        self.check()
+
+    def set_arrays(self, arrays: Arrays) -> None:
+        """Set the addresses of the operands."""
+        epilogue = self._plan.epilogue
+        out, data, _, *rest = map(address, arrays)
+        self._params.set(
+            data_at=data,
+            out_at=out,
+            bias_at=rest[0] if epilogue.with_bias else 0,
+            addend_at=rest[-1] if epilogue.addend == "separate" else out,
+        )
+
+    def set_base(self, base: int) -> None:
+        """Set the address of the scratch memory."""
+        if base == self._base:
+            return
+        packed, calls = self._packed, self._calls
+        calls.set_addresses(base, base + calls.nbytes if packed is None else address(packed))
+        self._params.set(scratch_at=base)
+        self._base = base
+
+    def rows(self, threads: int) -> list[Row] | None:
+        """Return the launch."""
+        return self._params.rows(self._plan.tiles.threads, threads)
+
+    def check(self) -> None:
+        """Raise an error if a product of the last run failed."""
+        self._calls.check(self._params.get("status"))
 
     def pack(self, arrays: Arrays) -> None:
         """Transform the filters and pack them for the products."""

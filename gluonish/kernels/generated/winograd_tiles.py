@@ -1,4 +1,4 @@
-"""Base classes of the plans of `gluonish.kernels.generated.winograd`.
+"""Base classes of the plans of convolutions whose filters are packed.
 
 Plans are shared by all threads. A `Call`, the mutable state of a run, belongs to one thread from
 its `pop` to its `append` on the plan's list of idle calls; both are atomic.
@@ -8,11 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import addressof, c_int64
+from typing import Any
 
 from gluonish.kernels.compiler import CompiledKernel
 from gluonish.kernels.generated.winograd_code import POINTS
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.ops.kernel import Array
+from gluonish.kernels.onednn.native_calls import Row, launch_row
+from gluonish.kernels.onednn.native_chain import NativeMember
+from gluonish.ops.kernel import Array, Key
 
 _CACHED = 3 << 18  # bytes of transformed data and products that fit a core's cache
 
@@ -77,19 +80,54 @@ class Params:
         """Return the value of a param."""
         return self._params[self._indices[name]]
 
-    def run(self, extent: int) -> None:
-        """Run the kernel without the GIL, on up to one thread per step."""
-        self._kernel.run_at(extent, addressof(self._params), 0)
+    def run(self, extent: int, grain: int = 0) -> None:
+        """Run the kernel without the GIL.
+
+        Args:
+            extent: Number of steps.
+            grain: Minimum steps for each thread; 0 for up to one thread per step.
+        """
+        self._kernel.run_at(extent, addressof(self._params), grain)
+
+    def rows(self, extent: int, threads: int, grain: int = 0) -> list[Row] | None:
+        """Return what `run` calls; None while runs are timed."""
+        launch = self._kernel.launch_of(extent, addressof(self._params), grain, threads)
+        return None if launch is None else [launch_row(launch)]
 
 
 class Call(ABC):
-    """The mutable state of one run of a plan."""
+    """The mutable state of one run of a plan.
+
+    Attributes:
+        is_native: Whether `gluonish.kernels.onednn.native_chain` may run it.
+        engine: The engine of its scratch memory.
+        nbytes: Size of the scratch memory.
+    """
 
     __slots__ = ()
+
+    is_native = False
+    engine: Engine | None = None
+    nbytes = 0
 
     @abstractmethod
     def run(self, arrays: Arrays) -> None:
         """Run on the operands."""
+
+    def set_arrays(self, arrays: Arrays) -> None:
+        """Set the addresses of the operands, for a native run."""
+        raise NotImplementedError  # only called if it is native
+
+    def set_base(self, base: int) -> None:
+        """Set the address of the scratch memory, for a native run."""
+        raise NotImplementedError  # only called with scratch memory
+
+    def rows(self, threads: int) -> list[Row] | None:
+        """Return the calls of a native run; None while runs are timed."""
+        raise NotImplementedError  # only called if it is native
+
+    def check(self) -> None:  # noqa: B027  # most cannot fail
+        """Raise an error if the last native run failed."""
 
     def pack(self, arrays: Arrays) -> None:  # noqa: B027  # most have nothing to pack
         """Transform constant filters."""
@@ -107,7 +145,7 @@ class TilesPlan(ABC):
     def call(self, packed: Array | None = None) -> Call:
         """Return a new call, for filters packed in ``packed``."""
 
-    def run(self, *arrays: Array) -> None:
+    def run(self, *arrays: Array, key: Key | None = None) -> None:
         """Run on outputs and inputs that have the plan's layouts."""
         try:
             call = self._idle.pop()
@@ -131,7 +169,7 @@ class TilesPlan(ABC):
         return _Attached(self.call(packing), operands)
 
 
-class _Attached:
+class _Attached(NativeMember):
     """A plan bound to memory: a call, and the indices of its operands among the arrays."""
 
     __slots__ = ("_call", "_operands")
@@ -147,6 +185,66 @@ class _Attached:
     def pack(self, arrays: Arrays) -> None:
         """Transform constant filters."""
         self._call.pack([arrays[i] for i in self._operands])
+
+    @property
+    def is_native(self) -> bool:
+        """Whether a chain may run the call."""
+        return self._call.is_native
+
+    @property
+    def engine(self) -> Engine | None:
+        """The engine of the scratch memory."""
+        return self._call.engine
+
+    @property
+    def scratch_nbytes(self) -> int:
+        """Size of the scratch memory."""
+        return self._call.nbytes
+
+    def update_addresses(self, arrays: Arrays) -> None:
+        """Set the addresses of the operands."""
+        self._call.set_arrays([arrays[i] for i in self._operands])
+
+    def set_base(self, base: int) -> None:
+        """Set the address of the scratch memory."""
+        self._call.set_base(base)
+
+    def rows(self, threads: int) -> list[Row] | None:
+        """Return the calls; None while runs are timed."""
+        return self._call.rows(threads)
+
+    def check(self) -> None:
+        """Raise an error if the last run failed."""
+        self._call.check()
+
+
+class WhenPacked:
+    """Runs a plan if filters are packed in advance, else the direct plan."""
+
+    __slots__ = ("_direct", "_plan")
+
+    def __init__(self, plan: TilesPlan, other: Any) -> None:
+        self._plan = plan
+        self._direct = other
+
+    def run(self, *arrays: Array, key: Key | None = None) -> None:
+        """Run the direct plan."""
+        self._direct.run(*arrays)
+
+    def packing(self, constant: Collection[int]) -> Array | None:
+        """Return memory for the packed filters if these are constant."""
+        return self._plan.packing(constant)
+
+    def attach(
+        self,
+        operands: Sequence[int],
+        arrays: Arrays,
+        movable: Collection[int],
+        packing: Array | None = None,
+    ) -> Any:
+        """Bind the plan to memory, for one caller at a time."""
+        plan = self._direct if packing is None else self._plan
+        return plan.attach(operands, arrays, movable, packing)
 
 
 @contextmanager

@@ -324,6 +324,7 @@ class Api:
     Attributes:
         execute: ``dnnl_primitive_execute``.
         execute_address: Address of that function, for generated code.
+        limit_address: Address of ``omp_set_num_threads``; 0 without OpenMP.
         exact_int8: Whether products of 8 bits are added in 32 bits. Without VNNI the library adds
             pairs of them in 16 bits, which saturate: up to 255 * 127 * 2 becomes 32767.
 
@@ -365,6 +366,8 @@ class Api:
         self._limit_threads: Callable[[int], Any] = getattr(
             quick, "omp_set_num_threads", lambda _count: None
         )
+        limit = getattr(quick, "omp_set_num_threads", None)
+        self.limit_address = ctypes.cast(limit, ctypes.c_void_p).value or 0 if limit else 0
 
     def _bind(self, name: str, argument_types: tuple[Any, ...]) -> Any:
         function = getattr(self._library, name)

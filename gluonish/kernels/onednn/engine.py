@@ -17,6 +17,7 @@ import numpy as np
 
 from gluonish.kernels.onednn.api import Api, DataType, OneDNNError
 from gluonish.kernels.onednn.memory import Descriptor, contiguous_strides, element_strides
+from gluonish.kernels.onednn.native_calls import NativeCalls
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.kernels.onednn.workspaces import Workspace, Workspaces
 from gluonish.ops.kernel import Array, RefusedError
@@ -61,12 +62,15 @@ class ThreadState:
         """Size of the thread's scratch buffer."""
         return self._scratch.nbytes
 
-    def run(self, steps: Iterable[tuple[int, int, Any, int]]) -> None:
+    def run(
+        self, steps: Iterable[tuple[int, int, Any, int]], native: NativeCalls | None = None
+    ) -> None:
         """Run primitives, and release the workspace that `reserve` acquired for them.
 
         Args:
             steps: Handle, number of arguments, arguments, and number of threads of each primitive.
                 Running with another number of threads than at creation would be slow.
+            native: Calls to run in place of ``steps``.
 
         Raises:
             OneDNNError: A primitive failed.
@@ -74,6 +78,10 @@ class ThreadState:
         api, stream, usual = self._api, self.stream, self._threads
         active = usual
         try:
+            if native is not None:
+                active = native.run(stream, usual)
+                native.check()
+                return
             for handle, count, arguments, threads in steps:
                 if threads != active:
                     api.limit_threads(threads)

@@ -17,11 +17,11 @@ from ctypes import Array as CArray
 from gluonish.kernels.onednn.api import Argument, ExecArgument, OneDNNError
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, aligned_bytes
+from gluonish.kernels.onednn.native_calls import Row, Step, native_calls, primitive_rows
+from gluonish.kernels.onednn.native_chain import NativeMember
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Key, address
 
-# Handle of a primitive, number of arguments, arguments, and number of threads.
-RunnableStep = tuple[int, int, CArray[ExecArgument], int]
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
@@ -217,7 +217,7 @@ class Call:
         self.base = base
 
 
-class Attached:
+class Attached(NativeMember):
     """A plan bound to memory, for one caller at a time.
 
     Args:
@@ -264,6 +264,25 @@ class Attached:
         if self._call.packing:
             self._execute(self._call.packing, arrays)
 
+    @property
+    def engine(self) -> Engine:
+        """The engine of the primitives."""
+        return self._plan.engine
+
+    @property
+    def scratch_nbytes(self) -> int:
+        """Size of the scratch memory of temporaries."""
+        return self._plan.scratch_nbytes if self._call.temporaries else 0
+
+    def set_base(self, base: int) -> None:
+        """Point the temporaries into scratch memory."""
+        if base != self._call.base:
+            self._call.set_base(base)
+
+    def rows(self, threads: int) -> list[Row]:
+        """Return the primitives that `pack` does not run."""
+        return primitive_rows(self._plan.engine.api, self._call.steps)
+
     @classmethod
     def joined(cls, attached: "Sequence[Attached]") -> "Joined":
         """Join plans into one that runs their steps in order, without the steps of `pack`."""
@@ -281,7 +300,7 @@ class Attached:
                 addresses[i] = new
                 set_data_handle(memory, new)
 
-    def _execute(self, steps: Sequence[RunnableStep], arrays: Sequence[Array]) -> None:
+    def _execute(self, steps: Sequence[Step], arrays: Sequence[Array]) -> None:
         call = self._call
         if self._movable:
             self.update_addresses(arrays)
@@ -300,7 +319,7 @@ class Joined:
         scratch_nbytes: The largest scratch buffer that one of the plans needs.
     """
 
-    __slots__ = ("_calls", "_engine", "_movable", "_scratch_nbytes", "_steps")
+    __slots__ = ("_calls", "_engine", "_movable", "_native", "_scratch_nbytes", "_steps")
 
     def __init__(
         self,
@@ -314,6 +333,7 @@ class Joined:
         self._scratch_nbytes = scratch_nbytes
         self._steps = [step for call in calls for step in call.steps]
         self._calls = [call for call in calls if call.temporaries]
+        self._native = native_calls(engine.api, primitive_rows(engine.api, self._steps))
 
     def run(self, arrays: Sequence[Array]) -> None:
         """Run the steps that `pack` does not run.
@@ -328,7 +348,7 @@ class Joined:
         for call in self._calls:
             if base != call.base:
                 call.set_base(base)
-        thread.run(self._steps)
+        thread.run(self._steps, self._native)
 
     def pack(self, arrays: Sequence[Array]) -> None:
         """Do nothing: each of the joined plans packs its own operands."""

@@ -29,7 +29,7 @@ Task = Callable[[], Any]
 def work_for_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers run the small network, as they do large ones."""
     monkeypatch.setattr(execution_plan, "is_light", lambda nodes: False)
-    monkeypatch.setattr(teams, "claim", lambda *, small: False)
+    monkeypatch.setattr(teams, "claim", lambda **_: False)
 
 
 def in_turn(*tasks: Task) -> None:

@@ -1,0 +1,224 @@
+"""Depthwise convolutions of channels-last images: sums, borders, epilogues, threads, refusals."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gluonish as mx
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Spec
+from gluonish.gluon import nn
+from gluonish.kernels import openmp
+from gluonish.kernels.compiler import available
+from gluonish.kernels.generated import channel_windows
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION
+from gluonish.ops.kernel import FastKernel, RefusedError
+
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
+
+# Of the largest magnitude of the result: some units of round-off of a sum of up to 49 terms.
+TOLERANCE = 1e-6
+
+
+def kernel() -> FastKernel:
+    return next(
+        fast for fast in FUSED_CONVOLUTION.fast_kernels if fast.name == "generated.channel_windows"
+    )
+
+
+def last(array: Any) -> Any:
+    """A copy whose channels are last in memory."""
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 1, -1)), -1, 1)
+
+
+class Case:
+    """A depthwise convolution of random numbers, and its output.
+
+    Args:
+        data: (N, C, H, W).
+        taps: Height and width of a window.
+        pads: Padding along both.
+        strides: Strides along both.
+    """
+
+    def __init__(
+        self,
+        data: tuple[int, ...],
+        taps: tuple[int, int],
+        pads: tuple[int, int],
+        strides: tuple[int, int] = (1, 1),
+        **attrs: Any,
+    ) -> None:
+        random = np.random.default_rng(1)
+        channels = data[1]
+        sizes = {"kernel": taps, "stride": strides, "pad": pads}
+        counts = {"num_filter": channels, "num_group": channels}
+        self.attrs = FUSED_CONVOLUTION.schema.parse(
+            "_fused_convolution", {**sizes, **counts, **attrs}
+        )
+        shapes = [data, (channels, 1, *taps), (channels,)][: 3 - self.attrs["no_bias"]]
+        self.inputs = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+        self.inputs[0] = last(self.inputs[0])
+        extents = [
+            (n + 2 * pad - k) // step + 1
+            for n, k, step, pad in zip(data[2:], taps, strides, pads, strict=True)
+        ]
+        self.out = last(np.full((data[0], channels, *extents), np.nan, np.float32))
+
+    def supported(self) -> bool:
+        specs = [Spec(x.shape, FLOAT32) for x in self.inputs]
+        return kernel().supports(*specs, **self.attrs)
+
+    def run(self) -> Any:
+        """Run with filters packed in advance; return the output."""
+        arrays = [self.out, *self.inputs]
+        plan = channel_windows.convolution([self.out], self.inputs, self.attrs).plan
+        attached = plan.attach(range(len(arrays)), arrays, (), plan.packing([2]))
+        attached.pack(arrays)
+        attached.run(arrays)
+        return self.out
+
+    def expected(self) -> Any:
+        """The output in float64."""
+        out = np.zeros(self.out.shape)
+        wide = [x.astype(np.float64) for x in self.inputs]
+        FUSED_CONVOLUTION.kernel(np, out, *wide, **self.attrs)
+        return out
+
+    def check(self) -> None:
+        expected = self.expected()
+        assert np.abs(self.run() - expected).max() <= TOLERANCE * np.abs(expected).max()
+
+
+SHAPES: dict[str, tuple[Any, ...]] = {
+    "even": ((1, 64, 14, 14), (3, 3), (1, 1)),
+    "odd": ((2, 32, 15, 13), (3, 3), (1, 1)),
+    "one panel": ((1, 64, 20, 7), (3, 3), (1, 1)),
+    "a prime number of pixels": ((1, 32, 16, 37), (3, 3), (1, 1)),
+    "no padding": ((1, 96, 18, 29), (3, 3), (0, 0)),
+    "padding on one axis": ((1, 64, 16, 18), (1, 5), (0, 2)),
+    "five by five": ((1, 32, 21, 23), (5, 5), (2, 2)),
+    "seven by seven": ((2, 32, 14, 15), (7, 7), (3, 3)),
+    "even windows": ((1, 32, 17, 19), (4, 2), (1, 1)),
+    "many samples": ((5, 64, 7, 9), (3, 3), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_outputs_are_those_of_the_sums(name: str) -> None:
+    case = Case(*SHAPES[name])
+    assert case.supported()
+    case.check()
+
+
+@pytest.mark.parametrize(
+    ("data", "taps", "pads", "strides"),
+    [
+        ((1, 32, 16, 16), (3, 3), (1, 1), (2, 2)),
+        ((1, 48, 15, 17), (3, 3), (1, 1), (2, 2)),
+        ((2, 16, 13, 11), (5, 3), (2, 1), (1, 3)),
+    ],
+)
+def test_the_code_is_right_where_others_are_faster(
+    data: tuple[int, ...], taps: tuple[int, int], pads: tuple[int, int], strides: tuple[int, int]
+) -> None:
+    case = Case(data, taps, pads, strides)
+    assert not case.supported()
+    case.check()
+
+
+@pytest.mark.parametrize("activation", [None, "relu", "clip"])
+@pytest.mark.parametrize("no_bias", [True, False])
+def test_outputs_are_finished(activation: str | None, no_bias: bool) -> None:
+    limits = {"alpha": -0.5, "beta": 2.0} if activation == "clip" else {}
+    case = Case(*SHAPES["odd"], activation=activation, no_bias=no_bias, **limits)
+    assert case.supported()
+    case.check()
+    if activation == "clip":
+        assert (case.out.min(), case.out.max()) == (-0.5, 2)
+
+
+def test_numbers_that_are_not_finite_stay() -> None:
+    case = Case(*SHAPES["odd"], activation="clip", alpha=0.0, beta=6.0)
+    case.inputs[0][0, 1, 0, 12] = np.nan
+    case.inputs[0][1, 2, 14, 0] = np.inf
+    expected = case.expected()
+    assert np.isnan(expected).any()
+    np.testing.assert_allclose(case.run(), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["odd", "seven by seven", "no padding"])
+def test_numbers_beside_the_image_do_not_count(name: str) -> None:
+    case = Case(*SHAPES[name])
+    expected = case.expected()
+    image = np.moveaxis(case.inputs[0], 1, -1)
+    held = np.full(image.size + 4096, np.nan, np.float32)
+    inner = held[2048:-2048].reshape(image.shape)
+    inner[...] = image
+    case.inputs[0] = np.moveaxis(inner, -1, 1)
+    np.testing.assert_allclose(case.run(), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_each_number_of_threads_gives_the_same_bits() -> None:
+    found = []
+    team = openmp.team()
+    before = team.threads()
+    try:
+        for threads in (1, 2, 3):
+            team.set_threads(threads)
+            for _ in range(4):  # runs are timed at first, in one thread
+                found.append(Case((1, 128, 28, 28), (3, 3), (1, 1)).run())
+    finally:
+        team.set_threads(before)
+    for a, b in itertools.pairwise(found):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_channels_that_are_not_last_are_refused() -> None:
+    case = Case(*SHAPES["odd"])
+    out, (data, *rest) = case.out, case.inputs
+    for outputs, inputs in (
+        ([np.ascontiguousarray(out)], [data, *rest]),
+        ([out], [np.ascontiguousarray(data), *rest]),
+    ):
+        with pytest.raises(RefusedError, match="channel windows: expected channels last"):
+            channel_windows.convolution(outputs, inputs, case.attrs)
+
+
+@pytest.mark.parametrize(
+    ("shape", "attrs"),
+    [
+        (((1, 48, 28, 28), (3, 3), (1, 1)), {}),  # channels
+        (((1, 64, 7, 7), (3, 3), (1, 1)), {}),  # rows
+        (((1, 64, 28, 28), (9, 9), (4, 4)), {}),  # window
+        (((1, 64, 28, 28), (3, 3), (1, 1)), {"activation": "tanh"}),
+        (((1, 64, 28, 28), (3, 3), (2, 2)), {"dilate": (2, 2)}),
+    ],
+)
+def test_what_others_do_better_is_not_supported(shape: Any, attrs: dict[str, Any]) -> None:
+    assert not Case(*shape, **attrs).supported()
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_a_network_follows_its_weights(static: bool) -> None:
+    net = nn.HybridSequential()
+    net.add(
+        nn.Conv2D(32, 1, in_channels=8),
+        nn.Conv2D(32, 3, padding=1, groups=32, in_channels=32),
+        nn.Activation("relu"),
+        nn.Conv2D(16, 1, in_channels=32),
+    )
+    mx.random.seed(2)
+    net.initialize(mx.init.Xavier())
+    x = mx.nd.random.uniform(-1, 1, shape=(1, 8, 28, 28))
+    expected = net(x).asnumpy()
+    net.hybridize(static_alloc=static, static_shape=static)
+    for _ in range(6):
+        np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-4, atol=1e-5)
+    net[1].weight.set_data(-2 * net[1].weight.data())
+    changed = net(x).asnumpy()
+    net.hybridize(False)
+    np.testing.assert_allclose(changed, net(x).asnumpy(), rtol=1e-4, atol=1e-5)
+    assert np.abs(changed - expected).max() > 0.01
