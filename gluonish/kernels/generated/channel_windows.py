@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
@@ -24,6 +23,8 @@ from gluonish.kernels.generated.packed_filters import (
     FLOAT,
     PackedPlan,
     activated,
+    are_plain,
+    image_size,
     least_steps,
     limits_of,
     when_packed,
@@ -33,7 +34,6 @@ from gluonish.ops.fused.operator import FUSED_CONVOLUTION
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.convolution import CONVOLUTION
 from gluonish.ops.registry import Attrs
-from gluonish.ops.support.windows import is_channels_last
 
 _CHANNELS = 32  # the number of channels must be a multiple of this
 _WINDOW = 7  # maximum height and width of a window
@@ -263,29 +263,19 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
 
 
 def _supports(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:
-    specs = (data, weight, *rest)
-    if any(x.dtype != FLOAT32 or 0 in x.shape for x in specs) or len(data.shape) != 4:
-        return False
-    if is_channels_last(attrs["layout"]) or attrs.get("with_sum"):
+    if not are_plain((data, weight, *rest), attrs):
         return False
     channels = data.shape[1]
-    if not channels == attrs["num_group"] == weight.shape[0] or channels % _CHANNELS:
+    if channels % _CHANNELS or not channels == attrs["num_group"] == weight.shape[0]:
         return False
-    if attrs.get("activation") not in (None, "relu", "clip") or set(attrs["dilate"]) - {1}:
-        return False
-    pads, strides = attrs["pad"] or (0, 0), attrs["stride"] or (1, 1)
-    extents = [
-        (extent + 2 * pad - taps) // step + 1
-        for extent, taps, step, pad in zip(
-            data.shape[2:], weight.shape[2:], strides, pads, strict=True
-        )
-    ]
+    pads = attrs["pad"] or (0, 0)
+    high, wide = image_size(data, weight, attrs)
     return (
         max(weight.shape[2:]) <= _WINDOW
         and all(0 <= pad < taps for pad, taps in zip(pads, weight.shape[2:], strict=True))
-        and set(strides) == {1}
-        and data.shape[0] * (extents[0] // _ROWS) > 1
-        and data.shape[0] * math.prod(extents) * math.prod(weight.shape) >= _PRODUCTS
+        and set(attrs["stride"] or ()) <= {1}
+        and data.shape[0] * (high // _ROWS) > 1
+        and data.shape[0] * high * wide * math.prod(weight.shape) >= _PRODUCTS
     )
 
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
@@ -22,6 +21,8 @@ from gluonish.kernels.generated.packed_filters import (
     FLOAT,
     PackedPlan,
     activated,
+    are_plain,
+    image_size,
     least_steps,
     limits_of,
     when_packed,
@@ -31,7 +32,6 @@ from gluonish.ops.fused.operator import FUSED_CONVOLUTION
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.convolution import CONVOLUTION
 from gluonish.ops.registry import Attrs
-from gluonish.ops.support.windows import is_channels_last
 
 _LINE = 64  # bytes of a cache line
 _CHANNELS = 4  # maximum channels of the image
@@ -279,20 +279,10 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
 
 
 def _supports(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:
-    specs = (data, weight, *rest)
-    if any(x.dtype != FLOAT32 or 0 in x.shape for x in specs) or len(data.shape) != 4:
+    if not are_plain((data, weight, *rest), attrs) or attrs["num_group"] != 1:
         return False
-    if is_channels_last(attrs["layout"]) or attrs["num_group"] != 1 or attrs.get("with_sum"):
-        return False
-    if attrs.get("activation") not in (None, "relu", "clip") or set(attrs["dilate"]) - {1}:
-        return False
-    pads, strides = attrs["pad"] or (0, 0), attrs["stride"] or (1, 1)
-    high, wide = (
-        (extent + 2 * pad - taps) // step + 1
-        for extent, taps, step, pad in zip(
-            data.shape[2:], weight.shape[2:], strides, pads, strict=True
-        )
-    )
+    pads = attrs["pad"] or (0, 0)
+    high, wide = image_size(data, weight, attrs)
     return (
         data.shape[1] <= _CHANNELS
         and weight.shape[0] % _FILTERS == 0

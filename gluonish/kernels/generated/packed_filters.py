@@ -5,6 +5,8 @@ from contextlib import suppress
 
 import numpy as np
 
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel
 from gluonish.kernels.compiler.vector_code import Assembler, Value
 from gluonish.kernels.generated.winograd_tiles import Call, Params, TilesPlan, WhenPacked
@@ -13,6 +15,7 @@ from gluonish.kernels.onednn.memory import aligned_bytes
 from gluonish.kernels.onednn.native_calls import Row
 from gluonish.ops.kernel import Array, Bound, RefusedError, address
 from gluonish.ops.registry import Attrs
+from gluonish.ops.support.windows import is_channels_last, window_count
 
 FLOAT = 4  # bytes
 _GRAIN = 1 << 17  # multiplications for each thread
@@ -115,6 +118,31 @@ def when_packed(plan: PackedPlan, outputs: Arrays, inputs: Arrays, attrs: Attrs)
         other = direct.convolution(outputs, inputs, attrs)
         return Bound(WhenPacked(plan, other.plan), other.operands)
     return Bound(plan)
+
+
+def are_plain(specs: Sequence[Spec], attrs: Attrs) -> bool:
+    """Whether a convolution is of images in float32, without dilation, with a known activation.
+
+    Args:
+        specs: Those of data, weight, and bias, if any.
+        attrs: The attributes of Convolution, or of ``_fused_convolution``.
+    """
+    return (
+        all(x.dtype == FLOAT32 and 0 not in x.shape for x in specs)
+        and len(specs[0].shape) == 4
+        and not is_channels_last(attrs["layout"])
+        and not attrs.get("with_sum")
+        and attrs.get("activation") in (None, "relu", "clip")
+        and not set(attrs["dilate"]) - {1}
+    )
+
+
+def image_size(data: Spec, weight: Spec, attrs: Attrs) -> tuple[int, int]:
+    """Return height and width of the output of a convolution without dilation."""
+    pads, strides = attrs["pad"] or (0, 0), attrs["stride"] or (1, 1)
+    extents, windows = data.shape[2:], weight.shape[2:]
+    high, wide = map(window_count, extents, windows, strides, (1, 1), pads)
+    return high, wide
 
 
 def least_steps(products: int) -> int:

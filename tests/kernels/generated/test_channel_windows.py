@@ -7,34 +7,18 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.core.dtype import FLOAT32
-from gluonish.core.spec import Spec
 from gluonish.gluon import nn
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import channel_windows
-from gluonish.ops.fused.operator import FUSED_CONVOLUTION
-from gluonish.ops.kernel import FastKernel, RefusedError
+from gluonish.ops.kernel import RefusedError
+from tests.kernels.generated.packed_cases import PackedCase, last
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
-# Of the largest magnitude of the result: some units of round-off of a sum of up to 49 terms.
-TOLERANCE = 1e-6
 
-
-def kernel() -> FastKernel:
-    return next(
-        fast for fast in FUSED_CONVOLUTION.fast_kernels if fast.name == "generated.channel_windows"
-    )
-
-
-def last(array: Any) -> Any:
-    """A copy whose channels are last in memory."""
-    return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 1, -1)), -1, 1)
-
-
-class Case:
-    """A depthwise convolution of random numbers, and its output.
+class Case(PackedCase):
+    """A depthwise convolution, whose sums have up to 49 terms.
 
     Args:
         data: (N, C, H, W).
@@ -42,6 +26,10 @@ class Case:
         pads: Padding along both.
         strides: Strides along both.
     """
+
+    module = channel_windows
+    name = "generated.channel_windows"
+    tolerance = 1e-6
 
     def __init__(
         self,
@@ -51,45 +39,8 @@ class Case:
         strides: tuple[int, int] = (1, 1),
         **attrs: Any,
     ) -> None:
-        random = np.random.default_rng(1)
-        channels = data[1]
-        sizes = {"kernel": taps, "stride": strides, "pad": pads}
-        counts = {"num_filter": channels, "num_group": channels}
-        self.attrs = FUSED_CONVOLUTION.schema.parse(
-            "_fused_convolution", {**sizes, **counts, **attrs}
-        )
-        shapes = [data, (channels, 1, *taps), (channels,)][: 3 - self.attrs["no_bias"]]
-        self.inputs = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+        super().__init__(data, data[1], taps, strides, pads, **{"num_group": data[1], **attrs})
         self.inputs[0] = last(self.inputs[0])
-        extents = [
-            (n + 2 * pad - k) // step + 1
-            for n, k, step, pad in zip(data[2:], taps, strides, pads, strict=True)
-        ]
-        self.out = last(np.full((data[0], channels, *extents), np.nan, np.float32))
-
-    def supported(self) -> bool:
-        specs = [Spec(x.shape, FLOAT32) for x in self.inputs]
-        return kernel().supports(*specs, **self.attrs)
-
-    def run(self) -> Any:
-        """Run with filters packed in advance; return the output."""
-        arrays = [self.out, *self.inputs]
-        plan = channel_windows.convolution([self.out], self.inputs, self.attrs).plan
-        attached = plan.attach(range(len(arrays)), arrays, (), plan.packing([2]))
-        attached.pack(arrays)
-        attached.run(arrays)
-        return self.out
-
-    def expected(self) -> Any:
-        """The output in float64."""
-        out = np.zeros(self.out.shape)
-        wide = [x.astype(np.float64) for x in self.inputs]
-        FUSED_CONVOLUTION.kernel(np, out, *wide, **self.attrs)
-        return out
-
-    def check(self) -> None:
-        expected = self.expected()
-        assert np.abs(self.run() - expected).max() <= TOLERANCE * np.abs(expected).max()
 
 
 SHAPES: dict[str, tuple[Any, ...]] = {

@@ -7,42 +7,28 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.core.dtype import FLOAT32
-from gluonish.core.spec import Spec
 from gluonish.gluon import nn
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import first_convolution
-from gluonish.ops.fused.operator import FUSED_CONVOLUTION
-from gluonish.ops.kernel import FastKernel, RefusedError
+from gluonish.ops.kernel import RefusedError
+from tests.kernels.generated.packed_cases import PackedCase, last
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
-# Of the largest magnitude of the result: some units of round-off of a sum of up to 500 terms.
-TOLERANCE = 2e-6
 
-
-def kernel() -> FastKernel:
-    return next(
-        fast
-        for fast in FUSED_CONVOLUTION.fast_kernels
-        if fast.name == "generated.first_convolution"
-    )
-
-
-def last(array: Any) -> Any:
-    """A copy whose channels are last in memory."""
-    return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 1, -1)), -1, 1)
-
-
-class Case:
-    """A convolution with random numbers, and its output.
+class Case(PackedCase):
+    """A convolution, whose sums have up to 500 terms.
 
     Args:
         data: (N, C, H, W).
         filters: Number of filters.
         window: Height and width of the window, their strides, and their padding.
     """
+
+    module = first_convolution
+    name = "generated.first_convolution"
+    tolerance = 2e-6
 
     def __init__(
         self,
@@ -51,43 +37,7 @@ class Case:
         window: tuple[tuple[int, int], tuple[int, int], tuple[int, int]],
         **attrs: Any,
     ) -> None:
-        random = np.random.default_rng(1)
-        taps, strides, pads = window
-        self.attrs = FUSED_CONVOLUTION.schema.parse(
-            "_fused_convolution",
-            {"kernel": taps, "stride": strides, "pad": pads, "num_filter": filters, **attrs},
-        )
-        shapes = [data, (filters, data[1], *taps), (filters,)][: 3 - self.attrs["no_bias"]]
-        self.inputs = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
-        extents = [
-            (n + 2 * pad - k) // step + 1
-            for n, k, step, pad in zip(data[2:], taps, strides, pads, strict=True)
-        ]
-        self.out = last(np.full((data[0], filters, *extents), np.nan, np.float32))
-
-    def supported(self) -> bool:
-        specs = [Spec(x.shape, FLOAT32) for x in self.inputs]
-        return kernel().supports(*specs, **self.attrs)
-
-    def run(self) -> Any:
-        """Run with filters packed in advance; return the output."""
-        arrays = [self.out, *self.inputs]
-        plan = first_convolution.convolution([self.out], self.inputs, self.attrs).plan
-        attached = plan.attach(range(len(arrays)), arrays, (), plan.packing([2]))
-        attached.pack(arrays)
-        attached.run(arrays)
-        return self.out
-
-    def expected(self) -> Any:
-        """The output in float64."""
-        out = np.zeros(self.out.shape)
-        wide = [x.astype(np.float64) for x in self.inputs]
-        FUSED_CONVOLUTION.kernel(np, out, *wide, **self.attrs)
-        return out
-
-    def check(self) -> None:
-        expected = self.expected()
-        assert np.abs(self.run() - expected).max() <= TOLERANCE * np.abs(expected).max()
+        super().__init__(data, filters, *window, **attrs)
 
 
 SHAPES = {
