@@ -34,7 +34,9 @@ from gluonish.ndarray.slabs import LARGE_NBYTES, small_pages
 # limits large arenas.
 _MAX_SMALL_IDLE = 8
 _SMALL_NBYTES = 32 << 20
-_MUCH = 64 << 20
+# From this size on, an arena has the heap release as many bytes that it holds freed: an arena is no
+# part of the heap, and cannot reuse them.
+_RELEASING_NBYTES = 64 << 20
 
 
 class Arena:
@@ -161,8 +163,8 @@ def aligned_empty(device: Device, nbytes: int, owner: str, *, lasting: bool = Fa
     is_observed = device.empty is not np.empty
     if lasting and nbytes >= LARGE_NBYTES and not is_observed:
         with suppress(MemoryError):
-            if nbytes >= _MUCH:  # such memory is no part of the heap, and cannot reuse it
-                release_freed_memory(_MUCH)
+            if nbytes >= _RELEASING_NBYTES:
+                release_freed_memory(_RELEASING_NBYTES)
             return small_pages((nbytes,), UINT8, join=True)
     raw = empty_or_raise(device, (nbytes + ALIGNMENT,), UINT8, owner)
     start = -raw.ctypes.data % ALIGNMENT

@@ -50,7 +50,6 @@ class _Form(NamedTuple):
         vectors: Vectors of channels whose sums are in registers.
         pixels: Pixels of a row whose sums are in registers.
         taps: Width of a window.
-        stride: Stride along width.
         left: Columns before the image that the first pixel's window has.
         right: Columns after the image that the last pixel's window has.
         is_single: Whether a row has no other pixels.
@@ -61,7 +60,6 @@ class _Form(NamedTuple):
     vectors: int
     pixels: int
     taps: int
-    stride: int
     left: int
     right: int
     is_single: bool
@@ -71,12 +69,11 @@ class _Form(NamedTuple):
     @property
     def columns(self) -> int:
         """Columns of the image that the windows of the pixels have."""
-        return (self.pixels - 1) * self.stride + self.taps
+        return self.pixels + self.taps - 1
 
 
 _NAMES = (
-    "data weights bias out groups height width high wide blocks rows pad_h stride_h kernel_h "
-    "middle low top"
+    "data weights bias out groups height width high wide blocks rows pad_h kernel_h middle low top"
 )
 
 
@@ -107,7 +104,7 @@ def _write_row(code: Assembler, form: _Form, sample: Value, group: Value, y: Val
     nbytes = form.vectors * lanes() * FLOAT  # of a pixel of a group
     pixel = code.product(params["groups"], nbytes)
     across = code.product(group, nbytes)
-    top = code.difference(code.product(y, params["stride_h"]), params["pad_h"])
+    top = code.difference(y, params["pad_h"])
     start = code.greatest(code.difference(0, top), 0)
     stop = code.least(params["kernel_h"], code.difference(params["height"], top))
     line = code.sum(code.product(sample, params["height"]), top)
@@ -122,7 +119,7 @@ def _write_row(code: Assembler, form: _Form, sample: Value, group: Value, y: Val
     target = code.sum(params["out"], across, code.product(target, params["wide"], pixel))
 
     def write_panel(x: Value, before: int, behind: int) -> None:
-        column = code.difference(code.product(x, form.stride), form.left)
+        column = code.difference(x, form.left)
 
         def add_row(i: Value, sums: list[Value]) -> list[Value]:
             at = code.sum(code.product(code.sum(line, i), params["width"]), column)
@@ -166,7 +163,7 @@ def _added(
     for column in used:
         vectors = _load(code, code.sum(source, code.product(pixel, column)), form.vectors)
         for p in range(form.pixels):
-            tap = column - p * form.stride
+            tap = column - p
             if not 0 <= tap < form.taps:
                 continue
             for v, x in enumerate(vectors):
@@ -180,13 +177,12 @@ def _plan(arrays: Arrays, attrs: Attrs) -> PackedPlan:
     samples, channels, high, wide = out.shape
     height, width = data.shape[2:]
     kernel_h, taps = weight.shape[2:]
-    stride_h, stride = attrs["stride"] or (1, 1)
     pad_h, pad_w = attrs["pad"] or (0, 0)
-    right = (wide - 1) * stride - pad_w + taps - width
+    right = wide - 1 - pad_w + taps - width
     vectors = _vectors(channels)
-    pixels = _pixels(vectors, taps, stride, wide, max(pad_w, right))
+    pixels = _pixels(vectors, taps, wide, max(pad_w, right))
     form = _Form(
-        *(vectors, pixels, taps, stride, pad_w, max(right, 0)),
+        *(vectors, pixels, taps, pad_w, max(right, 0)),
         *(wide == pixels, not attrs["no_bias"], attrs.get("activation")),
     )
     blocks = max(1, high // _ROWS)
@@ -202,7 +198,6 @@ def _plan(arrays: Arrays, attrs: Attrs) -> PackedPlan:
         "blocks": blocks,
         "rows": rows,
         "pad_h": pad_h,
-        "stride_h": stride_h,
         "kernel_h": kernel_h,
         "middle": max(0, -(-wide // pixels) - 2),
         **limits_of(attrs),
@@ -218,7 +213,7 @@ def _vectors(channels: int) -> int:
     return 2 if channels % (2 * lanes()) == 0 else 1
 
 
-def _pixels(vectors: int, taps: int, stride: int, wide: int, beside: int) -> int:
+def _pixels(vectors: int, taps: int, wide: int, beside: int) -> int:
     """Return how many pixels to sum at a time: those of which the last ones waste least.
 
     Only windows of the first and of the last pixels may have columns beside the image.
@@ -229,9 +224,7 @@ def _pixels(vectors: int, taps: int, stride: int, wide: int, beside: int) -> int
     registers = 28 if lanes() == 16 else 13
     most = min(14, wide, registers // vectors - taps)
     fitting = [
-        n
-        for n in range(most, 0, -1)
-        if beside <= n * stride and (n == wide or beside <= (wide % n or n) * stride)
+        n for n in range(most, 0, -1) if beside <= n and (n == wide or beside <= (wide % n or n))
     ]
     if not fitting:
         raise RefusedError(f"channel windows: expected a wider image, got {wide} pixels")
